@@ -359,6 +359,7 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
     }
 
     private func attend(to participant: Participant) {
+        participant.guest.session.rejoin(as: participant.media.entrance)
         participant.guest.handleTimeout(now: now.sinceEpoch)
         while let event = participant.core.nextEvent() {
             for action in participant.media.take(event) { carryOut(action, of: participant) }

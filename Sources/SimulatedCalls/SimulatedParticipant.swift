@@ -42,7 +42,10 @@ final class SimulatedParticipant<Security: PeerSecurity> {
             session: try RoomSession(token: [UInt8(side.rawValue)], publishing: configuration.publishing),
             server: simulatedServer,
             security: security(key), cookieKey: key)
-        media = RoomMedia(randomStart: generator.next(), interruptibleBy: .anyone)
+        var requests = StreamRequests()
+        requests.presence.interruptibleBy = configuration.publishing ?? .anyone
+        requests.presence.isPublishedByJoin = configuration.publishing != nil
+        media = RoomMedia(randomStart: generator.next(), requests: requests)
         uplink = try SimulatedLink(configuration.network, seed: generator.next())
         downlink = try SimulatedLink(configuration.network, seed: generator.next())
     }

@@ -148,6 +148,20 @@ package struct JoinRequest: Equatable, Sendable {
     }
 }
 
+/// What a join asks to be.
+package struct RoomEntrance: Equatable, Sendable, BitwiseCopyable {
+    /// Whether it comes to talk.
+    package var role: RoomRole
+    /// Who may interrupt the first stream, which is published with the join; nil where it is not.
+    package var publishing: InterruptionPolicy?
+
+    /// Describes an entrance.
+    package init(role: RoomRole, publishing: InterruptionPolicy?) {
+        self.role = role
+        self.publishing = publishing
+    }
+}
+
 /// The claim to be a participant who lost the server.
 package struct RejoinClaim: Equatable, Sendable, BitwiseCopyable {
     /// Who the client was.

@@ -23,8 +23,7 @@ package struct RoomSession: Sendable {
     /// The grant in force, nil before the join.
     package internal(set) var grant: JoinGrant?
 
-    /// The next join, which has what was asked for since the last one: a server that does not know the client any more
-    /// is to have it as it was.
+    /// The next join.
     var request: JoinRequest
     var outbox = Outbox()
     /// Whether `join` has yet to go out by this path.
@@ -122,30 +121,12 @@ package struct RoomSession: Sendable {
         case .joined, .reconnecting: try append(message)
         case .idle, .joining, .leaving, .ended: throw .notJoined
         }
-        rejoin(with: message)
     }
 
-    /// Has the next join ask for what `message` asks for.
-    private mutating func rejoin(with message: RoomMessage) {
-        switch message {
-        case .setRole(let role): rejoin(as: role)
-        // A join has no name to publish by: the stream is asked for again after it.
-        case .publish(let stream, let policy, let name) where stream == grant?.streams.first:
-            request.publishing = name.isEmpty ? policy : nil
-        case .unpublish(let stream): rejoinWithout(stream)
-        default: break
-        }
-    }
-
-    /// Has the next join ask for this role. What is published in it is asked for by itself.
-    mutating func rejoin(as role: RoomRole) {
-        request.role = role
-        request.publishing = nil
-    }
-
-    /// Has the next join not publish this stream.
-    mutating func rejoinWithout(_ stream: StreamID) {
-        if stream == grant?.streams.first?.stream { request.publishing = nil }
+    /// Has the next join ask for this: a server that does not know the client any more is to have it as it wants to be.
+    package mutating func rejoin(as entrance: RoomEntrance) {
+        request.role = entrance.role
+        request.publishing = entrance.publishing
     }
 
     /// Leaves the room. `RoomSessionEvent.ended` comes after the acknowledgement, or after `RoomTimers.closingTime`.

@@ -183,7 +183,6 @@ extension RoomSession {
             events.append(.published(participant, stream))
         case .unpublished(let participant, let stream):
             roster.unpublish(stream, by: participant)
-            rejoinWithout(stream)
             events.append(.unpublished(participant, stream))
         case .muteChanged(let stream, let mute):
             guard let participant = roster.setMute(mute, stream: stream) else { throw .invalidValue }
@@ -200,15 +199,12 @@ extension RoomSession {
             events.append(.attributesChanged(participant, attributes))
         case .roleChanged(let participant, let role):
             try roster.update(participant) { $0.role = role }
-            if participant == grant?.participant { rejoin(as: role) }
             events.append(.roleChanged(participant, role))
         case .subscriptionChanged(let stream, let isSubscribed):
             events.append(.subscriptionChanged(stream, isSubscribed))
         case .heard(let participant, let report): events.append(.heard(by: participant, report))
         case .requestRefused(let request, let subject, let refusal):
             if request == .renew { judgedToken = self.request.token }
-            if request == .setRole, let grant, let role = roster[grant.participant]?.role { self.request.role = role }
-            if request == .publish { rejoinWithout(StreamID(rawValue: subject)) }
             events.append(.requestRefused(request, subject: subject, refusal))
         case .renewed(let expiresIn):
             judgedToken = request.token

@@ -111,11 +111,21 @@ package final class RoomClient: Sendable {
             throw .streamNameTooLong
         }
         let isTaken = shared.requests.withLock { requests in
-            guard requests.count < Self.requestLimit else { return false }
-            requests.append(request)
+            guard requests.messages.count < Self.requestLimit else { return false }
+            requests.messages.append(request)
             return true
         }
         guard isTaken else { throw .queueFull }
+        announceRequests()
+    }
+
+    /// Has the next join ask for this.
+    package func rejoin(as entrance: RoomEntrance) {
+        shared.requests.withLock { $0.entrance = entrance }
+        announceRequests()
+    }
+
+    private func announceRequests() {
         shared.hasRequests.store(true, ordering: .releasing)
         wake.signal()
     }
@@ -139,8 +149,15 @@ package final class RoomClient: Sendable {
 
 /// What the network thread shares with its callers.
 final class RoomClientShared: Sendable {
-    /// What is asked of the room, and `leave`.
-    let requests = Mutex<[RoomMessage]>([])
+    /// What is asked of the client.
+    struct Requests {
+        /// Of the room, and `leave`.
+        var messages: [RoomMessage] = []
+        /// Of the next join, where that has changed.
+        var entrance: RoomEntrance?
+    }
+
+    let requests = Mutex(Requests())
     let hasRequests = Atomic<Bool>(false)
     let statistics = Mutex(RoomClientStatistics())
     let ending = Mutex<RoomClientEnd?>(nil)
@@ -157,12 +174,12 @@ final class RoomClientShared: Sendable {
     }
 
     /// Whether `leave` waits.
-    var isToLeave: Bool { requests.withLock { $0.contains(.leave) } }
+    var isToLeave: Bool { requests.withLock { $0.messages.contains(.leave) } }
 
-    func takeRequests() -> [RoomMessage] {
-        guard hasRequests.exchange(false, ordering: .acquiringAndReleasing) else { return [] }
+    func takeRequests() -> Requests {
+        guard hasRequests.exchange(false, ordering: .acquiringAndReleasing) else { return Requests() }
         return requests.withLock { requests in
-            defer { requests = [] }
+            defer { requests = Requests() }
             return requests
         }
     }

@@ -77,7 +77,9 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     func run(until stop: borrowing StopFlag) -> RoomClientEnd {
         while true {
             let now = MonotonicTime.now().sinceEpoch
-            for request in shared.takeRequests() { perform(request, now: now) }
+            let requests = shared.takeRequests()
+            if let entrance = requests.entrance { guest.session.rejoin(as: entrance) }
+            for request in requests.messages { perform(request, now: now) }
             if let answer = tokens?.take() { renewToken(answer, now: now) }
             guest.handleTimeout(now: now)
             let end = tellEvents()

@@ -85,19 +85,21 @@ struct RoomMediaTests: RoomMediaTesting {
     func outgoing() {
         // Given one from before the room, which sets three streams aside
         var requests = StreamRequests()
-        requests.outgoing = [3: "music"]
+        requests.presence.outgoing = [3: "music"]
         var media = RoomMedia(randomStart: 7, requests: requests)
         let others = [(51, 501), (52, 502)].map {
             StreamAssignment(stream: StreamID(rawValue: $0.0), synchronizationSource: $0.1)
         }
         let granted = grant(others: others)
+        let music = PublishedStream(others[0], name: "music")
         #expect(
             media.handle(.joined(granted, RoomRoster([me]))).map(text)
                 == ["publish 500", "publish 501 as music", "joined kitchen as 5"])
         // Then it is sent when the room confirms it, and so is the next; of a third the app is told
-        #expect(media.handle(.published(Self.own, PublishedStream(others[0]))).map(text) == ["send 501"])
+        #expect(media.handle(.published(Self.own, music)).map(text) == ["send 501"])
         #expect(media.publish(line: 4, as: "jingle").map(text) == ["publish 502 as jingle"])
-        #expect(media.handle(.published(Self.own, PublishedStream(others[1]))).map(text) == ["send 502"])
+        let jingle = PublishedStream(others[1], name: "jingle")
+        #expect(media.handle(.published(Self.own, jingle)).map(text) == ["send 502"])
         #expect(media.publish(line: 5, as: "more").map(text) == ["refused publish: unknownStream"])
         #expect(media.ownStreams.map(\.name) == ["music", "jingle"])
         #expect(media.unpublish(line: 5).isEmpty)
@@ -113,7 +115,9 @@ struct RoomMediaTests: RoomMediaTesting {
         _ = media.handle(.reconnecting)
         let roster = RosterEntry(
             participant: Self.own, identity: "me", name: "",
-            streams: [PublishedStream(others[0], generation: 3), PublishedStream(others[1])])
+            streams: [
+                PublishedStream(others[0], generation: 3, name: "music"), PublishedStream(others[1], name: "again"),
+            ])
         let resumed = grant(resumed: true, others: others)
         #expect(
             media.handle(.reconnected(resumed, RoomRoster([roster]))).map(text)
@@ -123,9 +127,12 @@ struct RoomMediaTests: RoomMediaTesting {
         let anew = media.handle(.reconnected(granted, RoomRoster([me]))).map(text)
         #expect(
             anew == [
-                "publish 500", "stopStream(line: 3)", "stopStream(line: 6)", "publish 501 as music",
+                "stopStream(line: 3)", "stopStream(line: 6)", "publish 500", "publish 501 as music",
                 "publish 502 as again", "back",
             ])
+        for stream in [music, PublishedStream(others[1], name: "again")] {
+            _ = media.handle(.published(Self.own, stream))
+        }
         // And a listener has none
         let listener = media.handle(.roleChanged(Self.own, .listener)).map(text)
         #expect(listener.contains("stopStream(line: 3)") && listener.contains("stopStream(line: 6)"), "\(listener)")
@@ -172,6 +179,7 @@ struct RoomMediaTests: RoomMediaTesting {
                 .interrupted(by: ben, StreamID(rawValue: 10), generation: 4),
                 ["flush 100 before 4", "2 interrupted 1 before 4"]
             ),
+            (.published(Self.own, PublishedStream(Self.ownStream)), ["send 500"]),
             (.interrupted(by: ben, Self.ownStream.stream, generation: 2), ["begin 2", "2 interrupted 5 before 2"]),
             (.interrupted(by: ben, Self.ownStream.stream, generation: 2), ["2 interrupted 5 before 2"]),
             (.interrupted(by: Self.own, Self.ownStream.stream, generation: 3), ["begin 3"]),
@@ -183,10 +191,10 @@ struct RoomMediaTests: RoomMediaTesting {
             (.interrupted(by: ben, StreamID(rawValue: 99), generation: 1), []),
             (.muteChanged(ben, StreamID(rawValue: 20), .byPublisher), ["expect 200 silent", "mute 2 true"]),
             (.muteChanged(ben, StreamID(rawValue: 20), []), ["expect 200 sounding", "mute 2 false"]),
-            (.muteChanged(Self.own, Self.ownStream.stream, .byPublisher), []),
+            (.muteChanged(Self.own, Self.ownStream.stream, .byServer), []),
             (.participantLeft(ben, .timedOut), ["drop 200", "went 2 timedOut"]),
             (.participantLeft(ParticipantID(rawValue: 9), .left), ["went 9 left"]),
-            (.unpublished(Self.own, Self.ownStream.stream), ["stop sending"]),
+            (.unpublished(Self.own, Self.ownStream.stream), ["report as 500"]),
             (.ended(.left(acknowledged: true)), ["drop 100", "drop 300", "stop sending"]),
         ]
         var media = joined([entry(1, "anna")])
@@ -232,8 +240,11 @@ struct RoomMediaTests: RoomMediaTesting {
         #expect(media.setMuted(true).isEmpty)
         let entering = media.handle(.joined(grant(), RoomRoster([me])))
         #expect(entering.map(text) == ["publish 500", "tell mute 50 true", "joined kitchen as 5"])
+        _ = media.handle(.published(Self.own, PublishedStream(Self.ownStream, mute: .byPublisher)))
         #expect(media.setMuted(false).map(text) == ["tell mute 50 false"])
-        #expect(media.setMuted(true).map(text) == ["tell mute 50 true"])
+        // And one word at a time
+        #expect(media.setMuted(true).isEmpty && media.setMuted(false).isEmpty && media.setMuted(true).isEmpty)
+        #expect(media.handle(.muteChanged(Self.own, Self.ownStream.stream, [])).map(text) == ["tell mute 50 true"])
         // When it is back as somebody else
         _ = media.handle(.reconnecting)
         let stream = StreamAssignment(stream: StreamID(rawValue: 60), synchronizationSource: 600)

@@ -30,7 +30,7 @@ struct StreamChoiceTests {
             collect { choice.enter(takesAll: false, isSameStay: false, &$0) }
                 == [.tell("stage", .waiting(.notPublished))])
         #expect(
-            collect { choice.appear(Self.stage, name: "stage", of: Self.anna, &$0) }
+            collect { choice.appear(Self.stage, name: "stage", of: Self.anna, isNew: true, &$0) }
                 == [.subscribe(Self.stage), .tell("stage", .requesting)])
         #expect(
             collect { choice.confirm(Self.stage, isSubscribed: true, &$0) }
@@ -38,7 +38,8 @@ struct StreamChoiceTests {
         // When the room is lost, found, and left
         #expect(collect { choice.lose(&$0) } == [.tell("stage", .waiting(.connectionLost))])
         #expect(
-            collect { choice.enter(takesAll: false, isSameStay: true, &$0) } == [.tell("stage", .playing)])
+            collect { choice.enter(takesAll: false, isSameStay: true, &$0) }
+                == [.subscribe(Self.stage), .tell("stage", .playing)])
         #expect(
             collect { choice.disappear(Self.stage, &$0) }
                 == [.end(Self.stage), .tell("stage", .waiting(.notPublished))])
@@ -51,8 +52,10 @@ struct StreamChoiceTests {
         var choice = StreamChoice(names: ["music": false])
         _ = collect { choice.enter(takesAll: true, isSameStay: false, &$0) }
         let music = StreamID(rawValue: 11)
-        #expect(collect { choice.appear(Self.stage, name: "", of: Self.anna, &$0) } == [.begin(Self.stage)])
-        #expect(collect { choice.appear(music, name: "music", of: Self.anna, &$0) } == [.unsubscribe(music)])
+        #expect(
+            collect { choice.appear(Self.stage, name: "", of: Self.anna, isNew: true, &$0) } == [.begin(Self.stage)])
+        #expect(
+            collect { choice.appear(music, name: "music", of: Self.anna, isNew: true, &$0) } == [.unsubscribe(music)])
         #expect(want(&choice, true, "music") == [.subscribe(music), .tell("music", .requesting)])
         #expect(
             want(&choice, false, "music") == [.unsubscribe(music), .tell("music", .stopped(.asked))])
@@ -67,7 +70,7 @@ struct StreamChoiceTests {
     func refusal() {
         var choice = StreamChoice(names: ["stage": true])
         _ = collect { choice.enter(takesAll: false, isSameStay: false, &$0) }
-        _ = collect { choice.appear(Self.stage, name: "stage", of: Self.anna, &$0) }
+        _ = collect { choice.appear(Self.stage, name: "stage", of: Self.anna, isNew: true, &$0) }
         #expect(
             collect { choice.refuse(Self.stage, .noSubscribeRight, &$0) }
                 == [.tell("stage", .stopped(.refused(.noSubscribeRight)))])
@@ -127,12 +130,18 @@ struct StreamChoiceTests {
             let stream = StreamID(rawValue: lastStream)
             there[stream] = name
             if takesAll { subscribed.insert(stream) }
-            obey(collect { choice.appear(stream, name: name, of: Self.anna, &$0) })
+            obey(collect { choice.appear(stream, name: name, of: Self.anna, isNew: true, &$0) })
+        }
+        @discardableResult
+        func publishAgain() -> StreamID? {
+            guard let stream = there.keys.sorted().randomElement(using: &random) else { return nil }
+            if takesAll { subscribed.insert(stream) } else { subscribed.remove(stream) }
+            return stream
         }
 
         obey(collect { choice.enter(takesAll: takesAll, isSameStay: false, &$0) })
         for _ in 0..<60 {
-            switch random.next() % 8 {
+            switch random.next() % 9 {
             case 0, 1:
                 let name = names[Int(random.next() % 3)]
                 wanted[name] = random.chance(0.6)
@@ -146,11 +155,17 @@ struct StreamChoiceTests {
             case 5:
                 obey(collect { choice.lose(&$0) })
                 let isSameStay = random.chance(0.5)
-                if !isSameStay {
+                if isSameStay {
+                    publishAgain()
+                } else {
                     answers = []
                     subscribed = takesAll ? Set(there.keys) : []
                 }
                 obey(collect { choice.enter(takesAll: takesAll, isSameStay: isSameStay, &$0) })
+            case 6:
+                // The room keeps the last that is to be told of a stream, and not that it was gone meanwhile
+                guard let stream = publishAgain(), let name = there[stream] else { break }
+                obey(collect { choice.appear(stream, name: name, of: Self.anna, isNew: true, &$0) })
             default: answer()
             }
         }

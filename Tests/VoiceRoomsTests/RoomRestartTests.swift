@@ -33,75 +33,35 @@ struct RoomRestartTests {
         #expect(rooms.directory.roster(ofRoom: "kitchen").entries.map(\.identity).sorted() == ["alice", "bob"])
     }
 
-    /// What a participant asks for after it has come in, and how it is to be found by the next server.
-    enum Wish: CaseIterable {
-        case toListen, toTalk, toTalkUnheard, toBeSilent, toHaveAName, toBeInterrupted
-
-        var start: (role: RoomRole, publishing: InterruptionPolicy?) {
-            switch self {
-            case .toTalk: (.listener, nil)
-            // Who only listens publishes nothing, whatever the join says; talking, they have not asked for it.
-            case .toTalkUnheard: (.listener, .publisher)
-            case .toBeInterrupted: (.talker, nil)
-            case .toListen, .toBeSilent, .toHaveAName: (.talker, .publisher)
-            }
-        }
-
-        func requests(_ stream: StreamAssignment) -> [RoomMessage] {
-            switch self {
-            case .toListen: [.setRole(.listener)]
-            case .toTalk, .toTalkUnheard: [.setRole(.talker)]
-            case .toBeSilent: [.unpublish(stream.stream)]
-            // Streams have the name that they are published by.
-            case .toHaveAName:
-                [.unpublish(stream.stream), .publish(stream, interruptibleBy: .anyone, name: "stage")]
-            case .toBeInterrupted: [.publish(stream, interruptibleBy: .anyone)]
-            }
-        }
-
-        var end: (role: RoomRole, published: [InterruptionPolicy]) {
-            switch self {
-            case .toListen: (.listener, [])
-            // By name it is published by whoever knows the name, after the join.
-            case .toTalk, .toTalkUnheard, .toBeSilent, .toHaveAName: (.talker, [])
-            case .toBeInterrupted: (.talker, [.anyone])
-            }
-        }
-    }
-
-    @Test(arguments: Wish.allCases, [false, true])
-    func whatWasAskedForOutlivesTheServer(wish: Wish, isAskedInTheBreak: Bool) throws {
+    @Test(
+        arguments: [
+            RoomEntrance(role: .listener, publishing: nil), RoomEntrance(role: .talker, publishing: nil),
+            RoomEntrance(role: .talker, publishing: .anyone),
+            // Who only listens publishes nothing, whatever the join says.
+            RoomEntrance(role: .listener, publishing: .publisher),
+        ], [false, true])
+    func theNextServerHasThemAsTheyWantToBe(entrance: RoomEntrance, isWantedInTheBreak: Bool) throws {
         // Given alice, who came in otherwise than she wants to be by now
         var rooms = SimulatedRooms()
-        let alice = try rooms.addClient("alice@kitchen", role: wish.start.role, publishing: wish.start.publishing)
+        let role: RoomRole = entrance.role == .talker ? .listener : .talker
+        let alice = try rooms.addClient("alice@kitchen", role: role, publishing: .publisher)
         try rooms.addClient("bob@kitchen")
         rooms.run(for: .seconds(1))
-        let requests = wish.requests(rooms.clients[alice].stream)
-        if !isAskedInTheBreak { for request in requests { try rooms.clients[alice].session.ask(request) } }
-        rooms.run(for: .seconds(1))
+        if !isWantedInTheBreak { rooms.clients[alice].session.rejoin(as: entrance) }
         // When another server takes the place of hers, which knows nobody
         rooms.serverIsAlive = false
         rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
         try #require(rooms.clients[alice].session.state == .reconnecting)
-        if isAskedInTheBreak { for request in requests { try rooms.clients[alice].session.ask(request) } }
+        if isWantedInTheBreak { rooms.clients[alice].session.rejoin(as: entrance) }
         rooms.restartServer()
         rooms.serverIsAlive = true
         rooms.run(for: .seconds(15))
         // Then she is there as she wants to be
         try #require(rooms.clients[alice].grant?.resumed == false)
         let entry = try #require(rooms.directory.roster(ofRoom: "kitchen")[rooms.clients[alice].participant])
-        #expect(entry.role == wish.end.role)
-        #expect(entry.streams.map(\.interruptibleBy) == wish.end.published)
-    }
-
-    @Test func aRoleThatWasRefusedIsNotAskedForAgain() throws {
-        // Given a listener whose token does not let her talk, and who wants to
-        var rooms = SimulatedRooms()
-        let alice = try rooms.addClient("alice@kitchen -publish", role: .listener)
-        rooms.run(for: .seconds(1))
-        try rooms.clients[alice].session.ask(.setRole(.talker))
-        rooms.run(for: .seconds(1))
-        #expect(rooms.clients[alice].session.request.role == .listener)
+        #expect(entry.role == entrance.role)
+        let published = entrance.role == .talker ? entrance.publishing : nil
+        #expect(entry.streams.map(\.interruptibleBy) == (published.map { [$0] } ?? []))
     }
 
     @Test func whoLeavesAServerThatRestartsHasLeft() throws {

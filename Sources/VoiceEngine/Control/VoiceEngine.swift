@@ -32,7 +32,7 @@ public actor VoiceEngine {
     var noiseTimer: Task<Void, Never>?
     /// How talkers are brought to like loudness.
     var talkerLevelling: TalkerLevelling?
-    private(set) var isMuted = false
+    private var isMuted: Bool { requests.presence.isMuted }
     private var muteKind = MuteKind.stop
     private var lastRecording: RecordingStatus?
 
@@ -162,7 +162,7 @@ public actor VoiceEngine {
         while room != nil { await leave() }
         guard let running = running.take() else { return }
         noiseTimer?.cancel()
-        requests.outgoing = [:]
+        requests.presence.outgoing = [:]
         (noiseTimer, noiseFollower, outputVolume) = (nil, nil, 1)
         running.halt()
         lastRecording = running.core.recorder?.status
@@ -179,7 +179,7 @@ public actor VoiceEngine {
     public func setMuted(_ muted: Bool, as kind: MuteKind = .stop) throws(EngineError) {
         if muted, let core = running?.core { try core.send(.setMuteKind(kind)) }
         try running?.core.send(.setMuted(muted))
-        isMuted = muted
+        requests.presence.isMuted = muted
         if muted { muteKind = kind }
         try room?.setMuted(muted)
     }

@@ -9,7 +9,7 @@ extension RoomMedia {
         let choices = enterChoice(grant, isSameStay: false)
         let arrivals = others.flatMap { arrive($0) }
         let joined = [Action.post(.joined(room: grant.room, as: grant.participant))]
-        return choices + arrivals + publishing(grant) + publishingOutgoing(grant) + joined
+        return choices + arrivals + enterPresence(grant, roster, isSameStay: false, mayAnswer: false) + joined
             + others.flatMap { noteMute(of: $0) }
     }
 
@@ -17,10 +17,20 @@ extension RoomMedia {
         choose { $0.enter(takesAll: grant.capabilities.contains(.autoSubscribe), isSameStay: isSameStay, &$1) }
     }
 
+    private mutating func enterPresence(
+        _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, mayAnswer: Bool
+    ) -> [Action] {
+        let entry = Self.ownEntry(grant, roster)
+        return settle { $0.enter(grant, entry, isSameStay: isSameStay, mayAnswer: mayAnswer, &$1) }
+    }
+
     private mutating func begin(_ grant: JoinGrant, _ roster: RoomRoster) {
         self.grant = grant
-        let own = roster[grant.participant].map { Participant($0) }
-        stay = (grant.room, own ?? Participant(RosterEntry(participant: grant.participant, identity: "", name: "")))
+        stay = (grant.room, Participant(Self.ownEntry(grant, roster)))
+    }
+
+    private static func ownEntry(_ grant: JoinGrant, _ roster: RoomRoster) -> RosterEntry {
+        roster[grant.participant] ?? RosterEntry(participant: grant.participant, identity: "", name: "")
     }
 
     mutating func comeBack(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
@@ -31,7 +41,7 @@ extension RoomMedia {
 
     /// What follows from who is there now, where events were lost.
     package mutating func catchUp(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
-        let isSameStay = grant.participant == own && (ownStream == nil || grant.streams.first == ownStream)
+        let isSameStay = grant.participant == own && grant.secret == self.grant?.secret
         let isBack = isAway
         isAway = false
         return reconcile(
@@ -59,7 +69,7 @@ extension RoomMedia {
         media += enterChoice(grant, isSameStay: isSameStay && mayAnswer)
         let come = others.filter { participants[$0.participant] == nil }
         for entry in others { media += update(entry) }
-        media += isSameStay ? resume(roster) : publishing(grant) + withdrawOutgoing() + publishingOutgoing(grant)
+        media += enterPresence(grant, roster, isSameStay: isSameStay, mayAnswer: mayAnswer)
         return media + news + described + gone.map { .post(.participantLeft($0, nil)) }
             + come.map { .post(.participantJoined(Participant($0))) } + others.flatMap { noteMute(of: $0) }
     }
@@ -71,17 +81,5 @@ extension RoomMedia {
             known.publisher == entry.participant && !wanted.contains(known.stream.assignment)
         }
         return dropped.map(\.stream.assignment.stream).sorted().flatMap { drop($0) } + arrive(entry)
-    }
-
-    /// Goes on with our stream as the room has it: its confirmation may have been lost in the break.
-    private mutating func resume(_ roster: RoomRoster) -> [Action] {
-        let others = resumeOutgoing(roster)
-        if let grant, (stay?.own.role == .talker) != (ownStream != nil) {
-            return stopSending() + publishing(grant) + others
-        }
-        guard let own, let ownStream else { return others }
-        let entry = roster[own]?.streams.first { $0.assignment == ownStream }
-        guard let entry else { return (isPublished ? stopSending() : []) + others }
-        return (isPublished ? beginGeneration(entry.generation) : send(entry)) + others
     }
 }

@@ -1,6 +1,6 @@
 package import VoiceRooms
 
-// What the app asks of streams, and what participants tell of themselves.
+// What the app asks of others' streams, and what participants tell of themselves.
 
 extension RoomMedia {
     /// How the streams stand that the app has named.
@@ -23,15 +23,6 @@ extension RoomMedia {
         choose { $0.refuse(stream, refusal, &$1) }
     }
 
-    /// Publishes the microphone by this name, or not at all where it is nil.
-    package mutating func publish(as name: String?) -> [Action] {
-        guard publishes != (name != nil) || streamName != name ?? streamName else { return [] }
-        let withdrawn = ownStream.map { [Action.ask(.unpublish($0.stream))] } ?? []
-        publishes = name != nil
-        streamName = name ?? ""
-        return withdrawn + (grant.map { publishing($0) } ?? [])
-    }
-
     mutating func choose(_ body: (inout StreamChoice, inout [StreamChoice.Order]) -> Void) -> [Action] {
         var orders: [StreamChoice.Order] = []
         body(&choice, &orders)
@@ -47,13 +38,6 @@ extension RoomMedia {
     }
 
     // MARK: What participants tell of themselves
-
-    mutating func change(_ participant: ParticipantID, to role: RoomRole) -> [Action] {
-        let told = describe(participant) { $0.role = role }
-        guard participant == stay?.own.id, let grant, (role == .talker) != (ownStream != nil) else { return told }
-        return told + (role == .listener ? stopSending() + withdrawOutgoing() : []) + publishing(grant)
-            + publishingOutgoing(grant)
-    }
 
     mutating func describe(_ participant: ParticipantID, _ change: (inout Participant) -> Void) -> [Action] {
         guard var known = participants[participant] ?? (participant == stay?.own.id ? stay?.own : nil) else {

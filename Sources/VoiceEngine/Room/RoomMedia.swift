@@ -19,16 +19,9 @@ package struct RoomMedia {
     package internal(set) var participants: [ParticipantID: Participant] = [:]
     /// The room's name, and who this engine is there; nil before it has come in.
     package internal(set) var stay: (room: String, own: Participant)?
-    /// The stream that this engine publishes; nil where the token does not allow it.
-    package internal(set) var ownStream: StreamAssignment?
+    /// What this engine is in the room.
+    var presence: RoomPresence
     var own: ParticipantID? { stay?.own.id }
-    /// What the app publishes beside the microphone, by the far end whose sound it is.
-    var outgoing: [UInt64: OutgoingPlace] = [:]
-    /// Whether the room has confirmed our stream, so that its packets are forwarded.
-    var isPublished = false
-    private var isMuted: Bool
-    /// Whether the room takes out what is repeated for whoever does not take it.
-    private var mayRepeat = false
     /// Whether the session tries to come back. What it tells of the others meanwhile is left to the roster that it
     /// comes back with: a new server gives the old numbers to others, and only with the roster it says which one is
     /// ours.
@@ -40,34 +33,20 @@ package struct RoomMedia {
     var choice: StreamChoice
     /// The grant in force.
     var grant: JoinGrant?
-    /// Whether the microphone is to be published, and by which name.
-    var publishes = true
-    var streamName = ""
     /// Who the listeners were told is muted.
     private var toldMuted: Set<ParticipantID> = []
-    /// Of our stream, as the room has numbered it last.
-    private var ownGeneration: UInt32 = 0
     /// Who is interrupted by speaking into what it says.
     private var watched: ParticipantID?
     private let start: UInt64
-    /// Who may interrupt our stream.
-    let interruptibleBy: InterruptionPolicy
 
     /// Media whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
     ///
     /// - Parameter requests: what the app has asked for before there was a room.
-    package init(
-        randomStart: UInt64, isMuted: Bool = false, interruptibleBy: InterruptionPolicy = .publisher,
-        requests: StreamRequests = StreamRequests()
-    ) {
+    package init(randomStart: UInt64, requests: StreamRequests = StreamRequests()) {
         start = randomStart
-        self.interruptibleBy = interruptibleBy
-        self.isMuted = isMuted
+        presence = RoomPresence(requests.presence)
         choice = StreamChoice(names: requests.played)
         volumes = ListeningVolumes(requests)
-        outgoing = requests.outgoing.mapValues { OutgoingPlace(name: $0) }
-        publishes = requests.publishes
-        streamName = requests.name
     }
 
     /// The streams of a participant that are played here, and whether each is muted.
@@ -79,24 +58,8 @@ package struct RoomMedia {
         }
     }
 
-    /// What this engine publishes.
-    package var ownStreams: [RoomMember.Stream] {
-        guard isPublished, let ownStream else { return outgoingStreams }
-        return [
-            RoomMember.Stream(
-                id: ownStream.stream, synchronizationSource: ownStream.synchronizationSource, isMuted: isMuted,
-                name: streamName)
-        ] + outgoingStreams
-    }
-
     /// Who publishes each synchronization source that is played here.
     package var talkers: [UInt32: ParticipantID] { played.talkers }
-
-    /// Mutes or unmutes this engine's stream, also where it is yet to be published.
-    package mutating func setMuted(_ muted: Bool) -> [Action] {
-        isMuted = muted
-        return ownStream.map { [.ask(.setMuted($0.stream, muted))] } ?? []
-    }
 
     /// Scales what is heard of a participant, also of what it is yet to publish.
     package mutating func setVolume(_ volume: Float, for participant: ParticipantID) -> [Action] {
@@ -183,7 +146,7 @@ package struct RoomMedia {
 
     /// The first packet of a generation of our stream was sent.
     package func generationStarted(_ generation: UInt32, timestamp: UInt32) -> [Action] {
-        guard let ownStream, isPublished else { return [] }
+        guard let ownStream, presence.isHeard else { return [] }
         let start = GenerationStart(stream: ownStream.stream, generation: generation, timestamp: timestamp)
         return [.ask(.tellGeneration(start))]
     }
@@ -194,6 +157,7 @@ package struct RoomMedia {
         case .joined(let grant, let roster): return enter(grant, roster)
         case .reconnecting:
             isAway = true
+            presence.lose()
             return [.post(.connectionLost)] + choose { $0.lose(&$1) }
         case .reconnected(let grant, let roster): return comeBack(grant, roster)
         case .ended: return leave()
@@ -205,11 +169,9 @@ package struct RoomMedia {
     package mutating func leave() -> [Action] {
         var departures = participants.keys.sorted().flatMap { depart($0) }
         departures += choose { $0.leave(&$1) }
-        departures += withdrawOutgoing()
+        departures += settle { $0.leave(&$1) }
         published = [:]
         grant = nil
-        ownStream = nil
-        isPublished = false
         isAway = false
         played = PlayedStreams()
         return departures + [.command(.stopPublishing)]
@@ -222,12 +184,13 @@ package struct RoomMedia {
         case .participantLeft(let participant, let reason):
             return depart(participant) + [.post(.participantLeft(participant, reason))]
         case .published(let participant, let stream):
-            let begun = participant == own ? beginOwn(stream) : appear(stream, of: participant)
-            return participant == own || stream.mute.isEmpty ? begun : begun + noteMute(true, of: participant)
+            guard participant != own else { return settle { $0.published(stream, &$1) } }
+            let begun = appear(stream, of: participant, isNew: true)
+            return stream.mute.isEmpty ? begun : begun + noteMute(true, of: participant)
         case .unpublished(let participant, let stream):
-            return participant == own ? endOwn(stream) : drop(stream)
+            return participant == own ? settle { $0.unpublished(stream, &$1) } : drop(stream)
         case .muteChanged(let participant, let stream, let mute):
-            guard participant != own else { return [] }
+            guard participant != own else { return settle { $0.muteChanged(stream, mute, &$1) } }
             published[stream]?.stream.mute = mute
             return expectSilence(!mute.isEmpty, on: stream) + noteMute(!mute.isEmpty, of: participant)
         case .message(let sender, _, .application, let bytes): return [.post(.message(from: sender, bytes))]
@@ -242,8 +205,11 @@ package struct RoomMedia {
             guard participants[listener] != nil, report.stream == ownStream?.stream else { return [] }
             return [.post(.heard(HeardUtterance(report), by: listener))]
         case .attributesChanged(let participant, let attributes):
-            return describe(participant) { $0.attributes = attributes }
-        case .roleChanged(let participant, let role): return change(participant, to: role)
+            let told = describe(participant) { $0.attributes = attributes }
+            return participant == own ? told + settle { $0.attributesChanged(attributes, &$1) } : told
+        case .roleChanged(let participant, let role):
+            let told = describe(participant) { $0.role = role }
+            return participant == own ? told + settle { $0.roleChanged(role, &$1) } : told
         case .subscriptionChanged(let stream, let isSubscribed):
             return choose { $0.confirm(stream, isSubscribed: isSubscribed, &$1) }
         case .requestRefused(.subscribe, let subject, let refusal):
@@ -253,39 +219,19 @@ package struct RoomMedia {
         case .requestRefused(.tellHeard, _, _): return []
         case .requestRefused(.interrupt, let subject, let refusal) where refusal != .receiverBusy:
             return interruptionRefused(StreamID(rawValue: subject)) + [.post(.requestRefused(.interrupt, refusal))]
-        case .requestRefused(let request, _, let refusal): return [.post(.requestRefused(request, refusal))]
+        case .requestRefused(let request, let subject, let refusal):
+            var isNews = false
+            let actions = settle { isNews = $0.refused(request, subject, refusal, &$1) }
+            return actions + (isNews ? [.post(.requestRefused(request, refusal))] : [])
         case .joined, .reconnecting, .tokenExpiring, .tokenRefused, .reconnected, .ended: return []
         }
-    }
-
-    // MARK: What this engine publishes
-
-    private mutating func beginOwn(_ stream: PublishedStream) -> [Action] {
-        if let begun = beginOutgoing(stream) { return begun }
-        // The microphone was taken back while the join that publishes it was on its way.
-        return publishes ? send(stream) : [.ask(.unpublish(stream.assignment.stream))]
-    }
-
-    private mutating func endOwn(_ stream: StreamID) -> [Action] { endOutgoing(stream) ?? stopSending() }
-
-    mutating func publishing(_ grant: JoinGrant) -> [Action] {
-        isPublished = false
-        mayRepeat = grant.capabilities.contains(.redundantAudio)
-        ownStream =
-            grant.capabilities.contains(.publish) && stay?.own.role == .talker && publishes ? grant.streams.first : nil
-        guard let ownStream else {
-            // Whoever only listens has a source to report under all the same.
-            return grant.streams.first.map { [.command(.report(as: streamStart($0)))] } ?? []
-        }
-        return [.ask(.publish(ownStream, interruptibleBy: interruptibleBy, name: streamName))]
-            + (isMuted ? [.ask(.setMuted(ownStream.stream, true))] : [])
     }
 
     // MARK: One participant
 
     mutating func arrive(_ entry: RosterEntry) -> [Action] {
         participants[entry.participant] = Participant(entry)
-        return entry.streams.flatMap { appear($0, of: entry.participant) }
+        return entry.streams.flatMap { appear($0, of: entry.participant, isNew: false) }
     }
 
     mutating func depart(_ participant: ParticipantID) -> [Action] {
@@ -301,14 +247,13 @@ package struct RoomMedia {
     }
 
     /// A participant publishes a stream, perhaps for long.
-    private mutating func appear(_ stream: PublishedStream, of participant: ParticipantID) -> [Action] {
+    private mutating func appear(_ stream: PublishedStream, of participant: ParticipantID, isNew: Bool) -> [Action] {
         let assignment = stream.assignment
         published[assignment.stream] = (participant, stream)
-        guard !played[participant].contains(assignment) else {
-            return change(assignment.stream) { $0.take(stream.generation) }
-                + expectSilence(!stream.mute.isEmpty, on: assignment.stream)
-        }
-        return choose { $0.appear(assignment.stream, name: stream.name, of: participant, &$1) }
+        let chosen = choose { $0.appear(assignment.stream, name: stream.name, of: participant, isNew: isNew, &$1) }
+        guard played[participant].contains(assignment) else { return chosen }
+        return chosen + change(assignment.stream) { $0.take(stream.generation) }
+            + expectSilence(!stream.mute.isEmpty, on: assignment.stream)
     }
 
     mutating func play(_ stream: PublishedStream, of participant: ParticipantID) -> [Action] {
@@ -336,51 +281,32 @@ package struct RoomMedia {
         return played.end(stream, of: publisher).map { [.command($0)] } ?? []
     }
 
-    mutating func send(_ stream: PublishedStream) -> [Action] {
-        isPublished = true
-        ownGeneration = stream.generation
-        return [.command(.publish(streamStart(stream.assignment, generation: stream.generation)))]
-    }
-
+    /// - Parameter line: 0 for the microphone.
     func streamStart(_ stream: StreamAssignment, generation: UInt32 = 0, line: UInt64 = 0) -> RTPStreamStart {
         RTPStreamStart(
             synchronizationSource: stream.synchronizationSource, sequenceNumber: UInt16(truncatingIfNeeded: start),
-            timestamp: UInt32(truncatingIfNeeded: start >> 16), generation: generation, mayRepeat: mayRepeat,
+            timestamp: UInt32(truncatingIfNeeded: start >> 16), generation: generation,
+            // The room takes out what is repeated for whoever does not take it.
+            mayRepeat: grant?.capabilities.contains(.redundantAudio) == true,
             line: line)
     }
 
     private mutating func interrupted(
         _ stream: StreamID, _ generation: UInt32, by participant: ParticipantID
     ) -> [Action] {
-        if let begun = interruptOutgoing(stream, generation) {
-            guard participant != own, let own else { return begun }
-            return begun + [.post(.interrupted(own, by: participant, generation: generation))]
-        }
-        let talker = stream == ownStream?.stream ? own : played.publisher(of: stream)
+        let talker = presence.has(stream) ? own : played.publisher(of: stream)
         guard let talker else { return [] }
         // What was heard here was dropped when it was asked for; and of our own stream it is we who begin anew.
         let isOurs = participant == own
         let changes = change(stream) { $0.take(generation, isOurs: isOurs) }
-        let begun = talker == own ? beginGeneration(generation) : []
+        let begun = talker == own ? settle { $0.interrupted(stream, generation, &$1) } : []
         guard !isOurs else { return changes + begun }
         return changes + begun + [.post(.interrupted(talker, by: participant, generation: generation))]
-    }
-
-    /// Our stream has been interrupted, if that is news.
-    mutating func beginGeneration(_ generation: UInt32) -> [Action] {
-        guard Int32(bitPattern: generation &- ownGeneration) > 0 else { return [] }
-        ownGeneration = generation
-        return [.command(.beginGeneration(generation))]
     }
 
     /// Changes what is known of a stream's generations.
     private mutating func change(_ stream: StreamID, _ body: (inout StreamGeneration) -> Void) -> [Action] {
         played.change(stream, body).map { [.command($0)] } ?? []
-    }
-
-    mutating func stopSending() -> [Action] {
-        isPublished = false
-        return [.command(.stopPublishing)]
     }
 
     mutating func noteMute(of entry: RosterEntry) -> [Action] {

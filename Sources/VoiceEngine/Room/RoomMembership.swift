@@ -14,8 +14,8 @@ final class RoomMembership {
     private var end: RoomClientEnd?
     private var isIn = false
     private var texts = RoomTexts()
-    /// What the engine tells of itself.
-    private var attributes: ParticipantAttributes
+    /// What the network thread has of it for the next join.
+    private var entrance: RoomEntrance
     private var receipts = ReceiptDesk()
     /// Whoever waits for the receipts of an interruption.
     private var waiting: [UInt64: CheckedContinuation<[InterruptionReceipt], Never>] = [:]
@@ -24,13 +24,16 @@ final class RoomMembership {
 
     /// Starts the network thread, which begins to join.
     init(
-        core: EngineCore, broadcast: EventBroadcast, isMuted: Bool, requests: StreamRequests,
+        core: EngineCore, broadcast: EventBroadcast, requests: StreamRequests,
         _ endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration
     ) throws(EngineError) {
         guard configuration.room.utf8.count <= RoomProtocol.textLimit else { throw .requestRefused(.roomNameTooLong) }
-        var configuration = configuration
-        // A name is told by a request of its own.
-        if !requests.publishes || !requests.name.isEmpty { configuration.publishing = false }
+        var (configuration, requests) = (configuration, requests)
+        requests.presence.role = configuration.role
+        requests.presence.interruptibleBy = configuration.interruptibleBy
+        requests.presence.isPublishedByJoin = configuration.publishing
+        entrance = requests.presence.entrance
+        configuration.publishing = entrance.publishing != nil
         do throws(RoomClientEnd) {
             client = try RoomClient(joining: endpoint, configuration: configuration, link: core.link)
         } catch {
@@ -38,10 +41,7 @@ final class RoomMembership {
         }
         self.core = core
         self.broadcast = broadcast
-        attributes = requests.attributes
-        media = RoomMedia(
-            randomStart: .random(in: .min ... .max), isMuted: isMuted, interruptibleBy: configuration.interruptibleBy,
-            requests: requests)
+        media = RoomMedia(randomStart: .random(in: .min ... .max), requests: requests)
         carryOut([.command(.keepForRoom)])
     }
 
@@ -101,28 +101,37 @@ final class RoomMembership {
     }
 
     func setMuted(_ muted: Bool) throws(EngineError) {
-        for case .ask(let request) in media.setMuted(muted) { try ask(request) }
+        try perform(media.setMuted(muted))
     }
 
     func interrupt(_ participant: ParticipantID?) throws(EngineError) {
         guard !isOver else { throw .notJoined }
         if let participant { try requireMember(participant) }
-        let actions = media.interrupt(participant)
-        var untold = actions.compactMap { if case .ask(.interrupt(let stream)) = $0 { stream } else { nil } }
-        do throws(EngineError) {
-            for action in actions {
+        try perform(media.interrupt(participant))
+    }
+
+    /// Carries out what follows from a call of the app's. Throws what cannot be; nothing more is asked for then.
+    private func perform(_ actions: [RoomMedia.Action]) throws(EngineError) {
+        var failure: EngineError?
+        var unasked: [RoomMessage] = []
+        for action in actions {
+            do throws(EngineError) {
                 switch action {
                 case .command(let command): try core.send(command)
-                case .ask(let request):
-                    try ask(request)
-                    untold.removeFirst()
-                case .post: break
+                case .ask(let request) where failure == nil: try ask(request)
+                case .ask(let request): unasked.append(request)
+                case .post(let event): post(event)
                 }
+            } catch {
+                failure = failure ?? error
+                if case .ask(let request) = action { unasked.append(request) }
             }
-        } catch {
-            for stream in untold { carryOut(media.interruptionRefused(stream)) }
-            throw error
         }
+        handOnEntrance()
+        for request in unasked {
+            if let kind = request.request { carryOut(media.requestFailed(kind, subject: request.subject)) }
+        }
+        if let failure { throw failure }
     }
 
     /// Waits until it is known how far what was interrupted was heard; the wait begins before the interruption, so
@@ -223,19 +232,12 @@ final class RoomMembership {
     func publish(as name: String?) { carryOut(media.publish(as: name)) }
 
     func setRole(_ role: RoomRole) throws(EngineError) {
-        try ask(.setRole(role))
+        guard !isOver else { throw .notJoined }
+        try perform(media.setRole(role))
     }
 
     func setAttributes(_ attributes: ParticipantAttributes) throws(EngineError) {
-        self.attributes = attributes
-        guard isIn, !isOver else { return }
-        try ask(.setAttributes(attributes))
-    }
-
-    /// Tells the room the engine's attributes, where it is new there.
-    private func tellAttributes() {
-        guard attributes != media.stay?.own.attributes ?? ParticipantAttributes() else { return }
-        attempt(.setAttributes(attributes))
+        try perform(media.setAttributes(attributes))
     }
 
     // MARK: Texts
@@ -297,13 +299,7 @@ final class RoomMembership {
             let before = media.stay?.own.id
             carryOut(media.handle(event))
             if let before, before != media.stay?.own.id { texts.startAgain(now: MonotonicTime.now().sinceEpoch) }
-            switch event {
-            case .joined:
-                tellAttributes()
-                decide(nil)
-            case .reconnected: tellAttributes()
-            default: break
-            }
+            if case .joined = event { decide(nil) }
         case .requestFailed(let request, let subject, let error): failed(request, subject, error)
         case .eventsDropped(let count, let grant, let roster):
             broadcast.post(.degraded(.eventsLost(count)))
@@ -319,32 +315,31 @@ final class RoomMembership {
     }
 
     private func carryOut(_ actions: [RoomMedia.Action]) {
+        var unasked: [(RoomMessage, RoomSessionError)] = []
         for action in actions {
             switch action {
-            case .ask(let request): attempt(request)
+            case .ask(let request):
+                do throws(RoomSessionError) { try client.ask(request) } catch { unasked.append((request, error)) }
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): post(event)
             }
         }
+        handOnEntrance()
+        // Their answers, as it were, which come after all that was asked for.
+        for (request, error) in unasked { failed(request.request, request.subject, error) }
     }
 
-    private func attempt(_ request: RoomMessage) {
-        do throws(RoomSessionError) { try client.ask(request) } catch {
-            failed(request.request, request.subject, error)
-        }
+    private func handOnEntrance() {
+        guard media.entrance != entrance else { return }
+        entrance = media.entrance
+        client.rejoin(as: entrance)
     }
 
     /// A request could not be asked for.
     private func failed(_ request: RoomRequest?, _ subject: UInt32, _ error: RoomSessionError) {
-        // What cannot be interrupted is heard on.
-        if request == .interrupt {
-            carryOut(media.interruptionRefused(StreamID(rawValue: subject)))
-            endReceipts(of: StreamID(rawValue: subject))
-        }
-        if request == .subscribe {
-            carryOut(media.subscriptionRefused(StreamID(rawValue: subject), .receiverBusy))
-        }
+        if let request { carryOut(media.requestFailed(request, subject: subject)) }
+        if request == .interrupt { endReceipts(of: StreamID(rawValue: subject)) }
         // Of what is told of hearing, more follows.
         if let request, request != .tellHeard { post(.requestFailed(request, error)) }
     }

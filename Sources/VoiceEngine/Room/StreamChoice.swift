@@ -32,6 +32,8 @@ struct StreamChoice {
         let publisher: ParticipantID
         let name: String
         var standing = Standing.ignored
+        /// Whether the room was asked not to send it.
+        var isDeclined = false
     }
 
     /// Names that an app may have asked for; more are refused.
@@ -84,19 +86,23 @@ struct StreamChoice {
     mutating func enter(takesAll: Bool, isSameStay: Bool, _ orders: inout [Order]) {
         self.takesAll = takesAll
         (isInRoom, isAway) = (true, false)
-        for stream in streams.keys.sorted() where !isSameStay {
-            if streams[stream]?.standing == .heard, !takesAll { orders.append(.end(stream)) }
-            streams[stream]?.standing = .ignored
-            begin(stream, &orders)
+        for stream in streams.keys.sorted() {
+            if isSameStay { repeatRequest(stream, &orders) } else { beginAgain(stream, &orders) }
         }
         tellAll(&orders)
     }
 
-    /// A stream of another is there. Where it was there before only its confirmation may be new.
+    /// A stream of another is there.
+    ///
+    /// - Parameter isNew: whether it is published just now: of what it was before, the room keeps no subscription.
     mutating func appear(
-        _ stream: StreamID, name: String, of publisher: ParticipantID, _ orders: inout [Order]
+        _ stream: StreamID, name: String, of publisher: ParticipantID, isNew: Bool, _ orders: inout [Order]
     ) {
-        if let entry = streams[stream], entry.name == name, entry.publisher == publisher { return }
+        if let entry = streams[stream], entry.name == name, entry.publisher == publisher {
+            guard isNew else { return }
+            beginAgain(stream, &orders)
+            return tell(name, &orders)
+        }
         if streams[stream] != nil { disappear(stream, &orders) }
         streams[stream] = Entry(publisher: publisher, name: name)
         if !name.isEmpty { named[name] = stream }
@@ -117,8 +123,12 @@ struct StreamChoice {
 
     /// The room has granted a request.
     mutating func confirm(_ stream: StreamID, isSubscribed: Bool, _ orders: inout [Order]) {
-        // What does not fit was overtaken by a later request, whose answer follows.
-        guard isSubscribed, let entry = streams[stream], entry.standing == .asked else { return }
+        // What does not fit was overtaken by a later request, whose answer follows; or asked of the stream before that
+        // had the number.
+        guard let entry = streams[stream] else { return }
+        if !isSubscribed, entry.standing == .heard { orders.append(.subscribe(stream)) }
+        if isSubscribed, entry.standing == .ignored, !entry.isDeclined { decline(stream, &orders) }
+        guard isSubscribed, entry.standing == .asked else { return }
         streams[stream]?.standing = .heard
         orders.append(.begin(stream))
         tell(entry.name, &orders)
@@ -159,13 +169,37 @@ struct StreamChoice {
             streams[stream]?.standing = .heard
             orders.append(.begin(stream))
         case (true, false): ask(stream, &orders)
-        case (false, true): orders.append(.unsubscribe(stream))
+        case (false, true): decline(stream, &orders)
         case (false, false): break
         }
     }
 
+    /// The same of one that was there before.
+    private mutating func beginAgain(_ stream: StreamID, _ orders: inout [Order]) {
+        if streams[stream]?.standing == .heard, !takesAll { orders.append(.end(stream)) }
+        streams[stream]?.standing = .ignored
+        streams[stream]?.isDeclined = false
+        begin(stream, &orders)
+    }
+
+    /// Asks for a stream as before the break, in which it may have been published anew.
+    private mutating func repeatRequest(_ stream: StreamID, _ orders: inout [Order]) {
+        guard let entry = streams[stream] else { return }
+        switch entry.standing {
+        case .asked, .heard: if !takesAll { orders.append(.subscribe(stream)) }
+        case .ignored: if takesAll { orders.append(.unsubscribe(stream)) }
+        case .refused: break
+        }
+    }
+
+    private mutating func decline(_ stream: StreamID, _ orders: inout [Order]) {
+        streams[stream]?.isDeclined = true
+        orders.append(.unsubscribe(stream))
+    }
+
     private mutating func ask(_ stream: StreamID, _ orders: inout [Order]) {
         streams[stream]?.standing = .asked
+        streams[stream]?.isDeclined = false
         orders.append(.subscribe(stream))
     }
 
@@ -177,7 +211,7 @@ struct StreamChoice {
         case (false, .asked), (false, .heard):
             streams[stream]?.standing = .ignored
             if entry.standing == .heard { orders.append(.end(stream)) }
-            orders.append(.unsubscribe(stream))
+            decline(stream, &orders)
         case (false, .refused): streams[stream]?.standing = .ignored
         case (true, _), (false, .ignored): break
         }

@@ -25,7 +25,7 @@ extension VoiceEngine {
         var configuration = configuration
         if configuration.threadPriority == 0 { configuration.threadPriority = self.configuration.networkPriority }
         let membership = try RoomMembership(
-            core: core, broadcast: broadcast, isMuted: isMuted, requests: requests, endpoint, configuration)
+            core: core, broadcast: broadcast, requests: requests, endpoint, configuration)
         room = membership
         follower = Task { [weak self, events = membership.events] in
             for await event in events { await self?.handle(event) }

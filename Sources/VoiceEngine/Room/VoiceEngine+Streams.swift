@@ -95,14 +95,14 @@ extension VoiceEngine {
     /// - Throws: ``EngineError/requestRefused(_:)`` of a name that is longer than 64 bytes.
     public func publish(as name: String = "") throws(EngineError) {
         if !name.isEmpty { try Self.check(name) }
-        (requests.publishes, requests.name) = (true, name)
+        requests.presence.microphone = name
         if let room, !room.isOver { room.publish(as: name) }
     }
 
     /// Withdraws the microphone's stream, here and in the rooms that follow, until ``publish(as:)``. What is heard, and
     /// what the canceller learns, goes on.
     public func unpublish() {
-        requests.publishes = false
+        requests.presence.microphone = nil
         if let room, !room.isOver { room.publish(as: nil) }
     }
 
@@ -123,13 +123,13 @@ extension VoiceEngine {
         let stream = try core.openStream(name, configuration) { [weak self] number in
             Task { [weak self] in await self?.withdraw(number) }
         }
-        requests.outgoing[stream.id.rawValue] = name
+        requests.presence.outgoing[stream.id.rawValue] = name
         if let room, !room.isOver { room.publish(line: stream.id.rawValue, as: name) }
         return stream
     }
 
     private func withdraw(_ number: UInt64) {
-        guard requests.outgoing.removeValue(forKey: number) != nil else { return }
+        guard requests.presence.outgoing.removeValue(forKey: number) != nil else { return }
         if let room, !room.isOver { room.unpublish(line: number) }
     }
 
@@ -151,7 +151,7 @@ extension VoiceEngine {
     }
 
     /// What the engine tells of itself: everybody in the room knows it, whoever comes later too.
-    public var attributes: ParticipantAttributes { requests.attributes }
+    public var attributes: ParticipantAttributes { requests.presence.attributes }
 
     /// Tells something of the engine, its name or state say, to everybody in the room, and in the rooms that follow;
     /// nil takes it back. May be called before there is a room; in one some ten times a second. Keys that begin with
@@ -163,9 +163,9 @@ extension VoiceEngine {
     /// - Throws: ``EngineError/requestRefused(_:)``.
     public func setAttribute(_ key: String, to value: String?) throws(EngineError) {
         do throws(RoomSessionError) {
-            requests.attributes = try requests.attributes.setting(key, to: value)
+            requests.presence.attributes = try requests.presence.attributes.setting(key, to: value)
         } catch { throw .requestRefused(error) }
-        if let room, !room.isOver { try room.setAttributes(requests.attributes) }
+        if let room, !room.isOver { try room.setAttributes(requests.presence.attributes) }
     }
 }
 
