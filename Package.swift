@@ -209,7 +209,7 @@ let package = Package(
             name: "ScriptedPeers", dependencies: ["VoicePeers"], path: "Tests/ScriptedPeers", swiftSettings: swift),
         tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),
         tests("VoiceWire", "VoiceWire"),
-        tests("VoicePlayout", "VoicePlayout", "VoiceCoding"),
+        tests("VoicePlayout", "VoicePlayout", "VoiceCoding", "VoiceTurns"),
         tests("VoiceTurns", "VoiceTurns", optimized: false),
         tests("VoiceText", "VoiceText", optimized: false),
         .testTarget(

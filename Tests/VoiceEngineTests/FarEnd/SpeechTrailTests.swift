@@ -18,6 +18,8 @@ private final class TrailRig {
     var now = MonotonicTime(nanoseconds: 5_000_000_000)
     /// When each frame that had a number left the DAC.
     private(set) var heard: [(number: Int, time: MonotonicTime)] = []
+    /// What each fetch brought of those, whose times rise within it.
+    private var fetches: [Range<Int>] = []
 
     init() throws {
         let ring = try FrameRing(minimumCapacity: 16_384)
@@ -65,6 +67,7 @@ private final class TrailRig {
         for index in 0..<given {
             heard.append((number(of: output[index]), dacTime.advanced(byFrames: index, sampleRate: 48_000)))
         }
+        fetches.append(heard.count - given..<heard.count)
         reference.release(reference.available)
         unsafe line.queue.pointer.pointee.trail.concludeEnds(now: now)
         while let span = rendered.pop() { unsafe line.queue.pointer.pointee.trail.rendered(span) }
@@ -77,7 +80,12 @@ private final class TrailRig {
     }
 
     /// How many had been, by what came out of the loudspeaker.
-    func heardFrames(at time: MonotonicTime) -> Int { heard.count { $0.time < time } }
+    func heardFrames(at time: MonotonicTime) -> Int {
+        fetches.reduce(0) { sum, fetch in
+            guard let last = fetch.last, heard[last].time >= time else { return sum + fetch.count }
+            return heard[fetch.lowerBound].time < time ? sum + heard[fetch].count { $0.time < time } : sum
+        }
+    }
 
     func nextNews(now: MonotonicTime) -> SpeechTrail.News? {
         let next = unsafe line.queue.pointer.pointee.trail.nextNews(now: now)
