@@ -45,7 +45,7 @@ struct BreakTests {
 
     @Test(
         "a peer that is gone is told within 2 s where it talked, and within four where it was muted",
-        arguments: [false, true])
+        arguments: cases([false, true]))
     func unreachable(isMuted: Bool) throws {
         func news(_ events: [EngineEvent]) -> [String] {
             events.compactMap {

@@ -1,4 +1,5 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -139,8 +140,8 @@ struct ConversationTests {
     }
 
     @Test(
-        "Given an agent who is spoken into for half a second, when the person falls silent, then it goes on and all of it is heard, a little of it twice"
-    )
+        "Given an agent who is spoken into for half a second, when the person falls silent, then it goes on and all of it is heard, a little of it twice",
+        .enabled(if: isOptimised))
     func coughed() throws {
         let talk = try Self.conversation([7...7.4])
         talk.run(for: .milliseconds(500))
@@ -237,8 +238,8 @@ struct ConversationTests {
     }
 
     @Test(
-        "Given an answer that is held since the person speaks, when it is cancelled, then it does not go on when the person falls silent, and what was heard of it is told once"
-    )
+        "Given an answer that is held since the person speaks, when it is cancelled, then it does not go on when the person falls silent, and what was heard of it is told once",
+        .enabled(if: isOptimised))
     func cancelledWhileHeld() throws {
         // Half a second of speech, after which what was held would go on
         let talk = try Self.conversation([7...7.4])

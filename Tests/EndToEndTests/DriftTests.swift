@@ -15,7 +15,7 @@ struct DriftTests {
         /// How long the delay is looked at, at the beginning and at the end.
         private static let look = Duration.seconds(6)
     #else
-        private static let usual = (tone: Duration.seconds(200), echo: Duration.seconds(40))
+        private static let usual = (tone: Duration.seconds(150), echo: Duration.seconds(40))
         /// How long the delay is looked at, at the beginning and at the end.
         private static let look = Duration.seconds(30)
     #endif

@@ -117,7 +117,7 @@ struct HistoryTests {
 
     @Test(
         "Given a person who speaks into an answer, when it is given up, then the history has it to 10 ms",
-        arguments: cases(1...6 as ClosedRange<UInt64>))
+        .enabled(if: isOptimised), arguments: 1...6 as ClosedRange<UInt64>)
     func interruptions(seed: UInt64) throws {
         // Given
         var random = SeededNumbers(seed: seed)

@@ -1,4 +1,5 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
@@ -44,7 +45,8 @@ struct MuteTests {
     }
 
     @Test(
-        "silence is sent on, or a packet a second, where that is asked for", arguments: [MuteKind.silence, .keepAlive])
+        "silence is sent on, or a packet a second, where that is asked for",
+        arguments: cases([MuteKind.silence, .keepAlive]))
     func kinds(kind: MuteKind) throws {
         let call = try SimulatedCall(Talk(a: [0.2...6], length: 6, seed: 3).overCables)
         call.run(for: .seconds(1.5))

@@ -191,7 +191,9 @@ struct OutgoingStreamTests {
         #expect(try adaptive.sent.encoder?.bitratePerSecond == 96_000)
     }
 
-    @Test("Given a path that has less than the music takes, when that shows, then it takes less of it")
+    @Test(
+        "Given a path that has less than the music takes, when that shows, then it takes less of it",
+        .enabled(if: isOptimised))
     func narrow() throws {
         func dropped(_ adaptation: SenderAdaptationPolicy) throws -> (early: Int, late: Int, bitrate: Int) {
             var concert = try Concert(adaptation, seconds: 26)
@@ -212,7 +214,9 @@ struct OutgoingStreamTests {
         #expect(adaptive.late < fixed.late / 3, "\(adaptive), \(fixed)")
     }
 
-    @Test("Given a soft and a loud talker, when talkers are levelled, then what was 12 dB apart is played within 2 dB")
+    @Test(
+        "Given a soft and a loud talker, when talkers are levelled, then what was 12 dB apart is played within 2 dB",
+        .enabled(if: isOptimised))
     func levelling() throws {
         func level(_ decibels: Float, _ levelling: TalkerLevelling?) throws -> Float {
             let call = try Self.call()

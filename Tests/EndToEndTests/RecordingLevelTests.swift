@@ -70,8 +70,8 @@ struct RecordingLevelTests {
     }
 
     @Test(
-        "Given a recording made at a level that the processor lacks, when it is replayed, then an error says so, and on request other kernels run and stages are found to differ"
-    )
+        "Given a recording made at a level that the processor lacks, when it is replayed, then an error says so, and on request other kernels run and stages are found to differ",
+        .enabled(if: isOptimised))
     func lacking() async throws {
         let folder = Self.newFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -6,7 +6,7 @@ import VoiceSimulation
 
 /// An agent on side B talks over a loudspeaker to a silent person on side A: what A's engine tells of its echo
 /// reference.
-@Suite("What an engine tells of its echo reference")
+@Suite("What an engine tells of its echo reference", .enabled(if: isOptimised))
 struct ReferenceIntegrityTests {
     /// What was told of A's reference until now.
     private static func changes(_ call: SimulatedCall) -> [ReferenceIntegrity.Change] {
@@ -23,7 +23,7 @@ struct ReferenceIntegrityTests {
     @Test("nothing, as long as nothing is wrong: clocks that drift are followed")
     func nothing() throws {
         for seed in Scenario.seeds {
-            for ppm in cases([80.0, nil]) {
+            for ppm in [80.0, nil] {
                 let call = try Self.start(12, seed: seed, playbackPPM: ppm)
                 call.run(for: .seconds(12))
                 #expect(Self.changes(call).isEmpty, "seed \(seed), \(ppm ?? 0) ppm: \(Self.changes(call))")
@@ -46,7 +46,7 @@ struct ReferenceIntegrityTests {
         return (changes.first, call.statistics(.a).uplink.referenceIntegrity)
     }
 
-    @Test("that somebody turned the volume", .enabled(if: isOptimised))
+    @Test("that somebody turned the volume")
     func volume() throws {
         for seed in Scenario.seeds {
             // When A's loudspeaker is turned down by 8 dB, then that is told once
@@ -60,7 +60,7 @@ struct ReferenceIntegrityTests {
         }
     }
 
-    @Test("that a device holds its sound longer than it says", .enabled(if: isOptimised))
+    @Test("that a device holds its sound longer than it says")
     func shift() throws {
         for seed in Scenario.seeds {
             // When A's device buffers 80 ms more, and its times do not tell, then that is told once

@@ -1,13 +1,16 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
 
 @Suite("Simulated calls")
 struct RepeatabilityTests {
-    /// 4 s of two talkers over loudspeakers and a bad Wi-Fi: every source of chance is in it.
+    private static let length = isOptimised ? 4.0 : 2
+
+    /// Some seconds of two talkers over loudspeakers and a bad Wi-Fi: every source of chance is in it.
     private func recordings(seed: UInt64) throws -> [AirRecording] {
-        let talk = Talk(a: [0.3...3], b: [1...4], length: 4, seed: seed)
+        let talk = Talk(a: [0.3...0.75 * Self.length], b: [1...Self.length], length: Self.length, seed: seed)
         var configuration = talk.overLoudspeakers
         configuration.network = .wifiLossy
         configuration.driftPPM = [80, -120]
@@ -20,7 +23,7 @@ struct RepeatabilityTests {
     func bits() throws {
         let (first, again, other) = (try recordings(seed: 7), try recordings(seed: 7), try recordings(seed: 8))
         for side in 0..<2 {
-            #expect(first[side].frames > 190_000)
+            #expect(first[side].frames > Int(Self.length * 47_500))
             #expect(Self.firstDifference(first[side].speaker, again[side].speaker) == nil)
             #expect(Self.firstDifference(first[side].microphone, again[side].microphone) == nil)
             #expect(Self.firstDifference(first[side].speaker, other[side].speaker) != nil)
@@ -35,9 +38,9 @@ struct RepeatabilityTests {
         return one.indices.first { one[$0].bitPattern != other[$0].bitPattern }
     }
 
-    @Test("a long call of two talkers, to its end")
+    @Test("a long call of two talkers, to its end", .enabled(if: isOptimised))
     func longCall() throws {
-        let seconds = Scenario.longCall
+        let seconds = 60.0
         let talk = Talk(a: [0.5...seconds], b: [0.5...seconds], length: seconds, seed: 9)
         let call = try SimulatedCall(talk.overLoudspeakers)
         call.run(for: .seconds(seconds))

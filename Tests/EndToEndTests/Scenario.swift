@@ -8,13 +8,9 @@ enum Scenario {
     #if DEBUG
         /// The seeds that each statistical scenario holds for.
         static let seeds: [UInt64] = [2]
-        /// How long a long call is, in seconds.
-        static let longCall = 6.0
     #else
         /// The seeds that each statistical scenario holds for.
         static let seeds: [UInt64] = [2, 3, 4, 5]
-        /// How long a long call is, in seconds.
-        static let longCall = 60.0
     #endif
 
     /// The side whose sound is played at `listener`; a call without it cannot be judged.

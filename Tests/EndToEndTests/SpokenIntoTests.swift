@@ -57,7 +57,7 @@ struct SpokenIntoTests {
 
     @Test(
         "Given a person who says half a second into it, when they fall silent, then the agent goes on, heard to its end, and its jitter buffer knows nothing of it",
-        arguments: cases(1...3))
+        .enabled(if: isOptimised), arguments: 1...3)
     func goesOn(seed: UInt64) throws {
         let call = try Self.call(speaking: 0.4, room: .headset, isLossy: false, seed: seed)
         call.run(for: .milliseconds(300))

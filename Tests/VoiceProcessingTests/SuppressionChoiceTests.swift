@@ -45,7 +45,9 @@ struct SuppressionChoiceTests {
             reference: far)
     }
 
-    @Test("is told: soft over a good loudspeaker, more over one that lets one half of the wave through")
+    @Test(
+        "is told: soft over a good loudspeaker, more over one that lets one half of the wave through",
+        .enabled(if: isOptimised))
     func told() throws {
         let settings = ProcessingSettings(echo: .auto)
         let good = try Self.call(settings: settings).reports.last
