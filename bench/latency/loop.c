@@ -4,7 +4,7 @@
 // start is not counted.
 //
 // usage: loop PLAYBACK CAPTURE PERIOD_FRAMES ROUNDS      48 kHz, one channel, 16 bits; SCHED_FIFO 72 where it is granted
-// Prints one JSON object. An xrun starts both streams anew; what was on its way is measured again.
+// Prints a JSON object for each round and one for all. An xrun starts both streams anew; what was on its way is measured again.
 #include <alsa/asoundlib.h>
 #include <math.h>
 #include <sched.h>
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     RATE = 48000,
@@ -190,6 +191,7 @@ int main(int count, char **arguments) {
         return 64;
     }
     make_pulse();
+    seed = (uint32_t)getpid(); // Pulses at other distances at each start.
     snd_pcm_t *playback = open_stream(arguments[1], SND_PCM_STREAM_PLAYBACK, period, PLAYBACK_PERIODS);
     snd_pcm_t *capture = open_stream(arguments[2], SND_PCM_STREAM_CAPTURE, period, CAPTURE_PERIODS);
     mlockall(MCL_CURRENT | MCL_FUTURE);
@@ -198,7 +200,8 @@ int main(int count, char **arguments) {
     snd_pcm_close(playback);
     snd_pcm_close(capture);
     qsort(found, found_count, sizeof *found, ascending);
-    printf("{\"p50_ms\":%.4f,\"p95_ms\":%.4f,\"max_ms\":%.4f,\"rounds\":%d,\"xruns\":%d,\"realtime\":%s}\n", percentile(50),
+    for (int i = 0; i < found_count; i++) printf("{\"type\":\"round\",\"ms\":%.4f}\n", found[i]);
+    printf("{\"type\":\"summary\",\"p50_ms\":%.4f,\"p95_ms\":%.4f,\"max_ms\":%.4f,\"rounds\":%d,\"xruns\":%d,\"realtime\":%s}\n", percentile(50),
            percentile(95), found[found_count - 1], found_count, xruns, realtime ? "true" : "false");
     return 0;
 }
