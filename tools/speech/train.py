@@ -2,7 +2,8 @@
 
 train.py CLIPS... --held-out CLIPS --output speech-network.bin
 
-CLIPS are files of scenes.py. The state of the training is kept beside the output (.npz) and taken up from there when the same command is given again. The file
+CLIPS are files of scenes.py. The state of the training is kept beside the output (.state) and taken up from there when the same command is given again; clips
+that are newer begin it anew. The file
 that is written is described by SpeechNetwork.swift, which reads it.
 """
 
@@ -103,7 +104,7 @@ def train(data, held, options):
     network = initial(jax.random.PRNGKey(options.seed), options.width, options.units)
     state, first = optimizer.init(network), 1
     kept = pathlib.Path(options.output).with_suffix(".state")
-    if kept.exists():
+    if kept.exists() and kept.stat().st_mtime > max(os.path.getmtime(clip) for clip in options.clips):
         with open(kept, "rb") as file:
             network, state, scaling, first = pickle.load(file)
     judge = jax.jit(lambda network, features: jax.nn.sigmoid(logits(network, scaling, features)))

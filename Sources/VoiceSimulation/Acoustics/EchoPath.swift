@@ -2,6 +2,10 @@ internal import VoiceSignal
 
 /// The way from the loudspeaker's driver to the microphone: one response, or four that are faded into each other in
 /// turn.
+///
+/// A fade between two places that lie 3 cm apart is no movement: half-way the direct sound comes twice, which is a comb,
+/// and the response changes along a straight line, which an adaptive filter follows more easily than a delay that
+/// changes. A microphone that is really moved is harder to cancel.
 struct EchoPath: ~Copyable, Sendable {
     private var places: InlineArray<4, PartitionedConvolver>
     /// Of the four; the others are not used.

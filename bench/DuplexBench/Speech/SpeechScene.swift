@@ -78,7 +78,7 @@ struct SpeechScene {
     }
 }
 
-/// Somebody of asterisk-core-sounds, of whom nothing was learned; or, without these packages, a synthetic voice.
+/// Somebody of asterisk-core-sounds, of whom nothing was learned.
 struct SpeechVoice {
     let name: String
     private let prompts: [[Float]]
