@@ -9,9 +9,12 @@ struct CallControls: Sendable {
     /// What the call is for: everything that a preset sets and that can change while it runs.
     func choose(_ preset: EngineConfiguration.Preset) async throws { try await engine.apply(preset) }
 
-    /// How much of the room is heard behind the talker: a suppressor for a street, none for a violin.
-    func suppressNoise(_ level: ProcessingSettings.NoiseSuppression) async throws {
-        var settings = ProcessingSettings.voiceAgent
+    /// How much of the room is heard behind the talker: a suppressor for a street, none for a violin. The rest stays as
+    /// the preset has it that was chosen.
+    func suppressNoise(
+        _ level: ProcessingSettings.NoiseSuppression, in preset: EngineConfiguration.Preset
+    ) async throws {
+        var settings = preset.configuration.processing
         settings.noise = level
         try await engine.setProcessing(settings)
     }

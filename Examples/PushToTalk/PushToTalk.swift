@@ -4,9 +4,10 @@ import VoicePartner
 /// A talk in which the microphone is open only while the talker wants it: the space bar begins a turn and ends it, c
 /// cancels, q leaves.
 ///
-/// Terminals tell of no key that is let go, hence the second press.
+/// Terminals tell of no key that is let go, hence the second press. The keys are asked for once all runs, so that what
+/// fails before leaves the terminal as it is.
 func pushToTalk(
-    with partner: any Partner, on engine: VoiceEngine, keys: AsyncStream<Character>,
+    with partner: any Partner, on engine: VoiceEngine, keys: @autoclosure @Sendable () -> AsyncStream<Character>,
     show: @escaping @Sendable (String) -> Void
 ) async throws {
     try await partner.prepare()
@@ -17,7 +18,7 @@ func pushToTalk(
             if let line = line(event) { show(line) }
         }
     }
-    for await key in keys.prefix(while: { $0 != "q" }) {
+    for await key in keys().prefix(while: { $0 != "q" }) {
         do throws(TurnRefusal) {
             switch key {
             case " " where conversation.state == .listening: try conversation.stopSpeech()

@@ -151,13 +151,15 @@ struct CallControlsLiveTests {
         try await controls.choose(.narrowBand)
         try await uplink { $0.encoder?.bitratePerSecond == 16_000 }
         for level in [ProcessingSettings.NoiseSuppression.high, .off] {
-            try await controls.suppressNoise(level)
-            try await uplink { $0.processing.noise == level }
+            try await controls.suppressNoise(level, in: .narrowBand)
+            var wanted = EngineConfiguration.narrowBand.processing
+            wanted.noise = level
+            try await uplink { [wanted] in $0.processing == wanted }
         }
         try await controls.wearHeadset(true)
         try await uplink { $0.processing.echo == ProcessingSettings.headset.echo }
         try await controls.wearHeadset(false)
-        try await uplink { $0.processing.echo == ProcessingSettings.voiceAgent.echo }
+        try await uplink { $0.processing.echo == EngineConfiguration.narrowBand.processing.echo }
         // A device of the client's own has no others beside it, and the call goes on.
         #expect(await controls.use(loudspeaker: "hw:nowhere") != nil)
         try await anna.waits(forSound: true)
