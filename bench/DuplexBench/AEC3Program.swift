@@ -17,10 +17,13 @@ final class AEC3Program {
     private static let longestRun = 600.0
 
     /// nil where DUPLEX_AEC3 names no program.
-    init?() throws {
+    ///
+    /// - Parameter isGentle: whether it always suppresses as little as its mildest tuning does.
+    init?(isGentle: Bool = false) throws {
         let path = ProcessInfo.processInfo.environment["DUPLEX_AEC3"] ?? ""
         guard !path.isEmpty else { return nil }
         process.executableURL = URL(filePath: path)
+        process.arguments = isGentle ? ["gentle"] : []
         process.standardInput = requests
         process.standardOutput = answers
         try process.run()

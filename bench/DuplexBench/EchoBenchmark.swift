@@ -5,26 +5,28 @@ extension Benchmark {
     /// The backends on the same recordings.
     static let echo = Benchmark(
         name: "echo",
-        purpose: "echo removed, talker kept, and CPU of each backend on the same simulated recordings",
+        purpose:
+            "echo removed, talker kept, and CPU of each backend on the same simulated recordings; --cost: the CPU while both talk by itself",
         run: EchoBenchmark.run)
 }
 
 /// What is compared: a backend of ours, or WebRTC's AEC3 where that is there.
 private enum EchoCandidate {
-    case backend(ProcessingBackend)
-    case aec3(AEC3Program, delay: Int)
+    case backend(ProcessingBackend, ProcessingSettings.EchoSuppression)
+    case aec3(AEC3Program, isGentle: Bool, delay: Int)
 
     var name: String {
         switch self {
-        case .backend(let backend): backend.name
-        case .aec3: "AEC3"
+        case .backend(let backend, .soft): backend.name
+        case .backend(let backend, let echo): "\(backend.name), \(echo)"
+        case .aec3(_, let isGentle, _): isGentle ? "AEC3, gentle" : "AEC3"
         }
     }
 
     func run(_ recording: EchoRecording, passes: Int) throws -> EchoRun {
         switch self {
-        case .backend(let backend): try EchoRun(recording, through: backend, passes: passes)
-        case .aec3(let program, let delay): try EchoRun(recording, through: program, delay: delay, passes: passes)
+        case .backend(let backend, let echo): try EchoRun(recording, through: backend, echo: echo, passes: passes)
+        case .aec3(let program, _, let delay): try EchoRun(recording, through: program, delay: delay, passes: passes)
         }
     }
 }
@@ -33,13 +35,21 @@ private enum EchoBenchmark {
     private static let seeds: ClosedRange<UInt64> = 1...3
 
     static func run() throws -> BenchmarkResult {
+        if CommandLine.arguments.contains("--cost") {
+            let cost = try EchoCost(beside: try AEC3Program())
+            return BenchmarkResult(description: EchoCost.description, table: cost.table, summary: cost.summary)
+        }
         var table = MarkdownTable(
             "backend", "ERLE dB", "20 dB s", "jump s", "move s", "drift dB", "talker dB", "headset dB", "delay ms",
             "µs",
             "p99", "worst")
         let aec3 = try AEC3Program()
-        var scores = ProcessingBackend.builtIn.map { EchoScore(.backend($0)) }
-        if let aec3 { scores.append(EchoScore(.aec3(aec3, delay: try aec3.delay(rate: 48_000)))) }
+        var scores = ProcessingBackend.builtIn.map { EchoScore(.backend($0, .soft)) }
+        scores.append(EchoScore(.backend(.native, .auto)))
+        for (program, isGentle) in [(aec3, false), (try AEC3Program(isGentle: true), true)] {
+            guard let program else { continue }
+            scores.append(EchoScore(.aec3(program, isGentle: isGentle, delay: try program.delay(rate: 48_000))))
+        }
         for kind in EchoScene.Kind.allCases {
             for seed in seeds {
                 let scene = try EchoScene(kind, seed: seed)
@@ -48,18 +58,20 @@ private enum EchoBenchmark {
         }
         for score in scores { table.add(score.cells) }
         let cost = try EchoCost(beside: aec3)
-        let hard = try HardRoomTable()
+        let hard = try HardRoomTable(beside: aec3)
         return BenchmarkResult(
             description: """
                 \(EchoScene.Kind.allCases.count) scenes of \(Int(EchoScene.seconds)) s at 48 kHz for each of the seeds \
-                \(seeds.lowerBound) to \(seeds.upperBound), the same for every backend, with the least echo suppression and the \
-                high-pass filter and nothing else. ERLE: echo gone over the last half of a far end alone in an office, and with \
+                \(seeds.lowerBound) to \(seeds.upperBound), the same for every backend, with the high-pass filter and nothing \
+                else. Our backends have the least echo suppression, `.soft`, or the one that is named; AEC3 suppresses as it does by default, \
+                or, "gentle", always as little as by default it does where it takes the near talker to dominate. ERLE: echo gone over the last half of a far end alone in an office, and with \
                 its clock 150 ppm fast (drift). "20 dB", "jump", "move": the longest of the seeds' times until 20 dB were gone \
                 over 0.2 s of echo, at first and after the delay grew by 80 ms or the microphone was moved; "-" where they never \
                 were. "Talker": signal-to-distortion ratio of the near talker while both talk in a living room, 6 dB below the \
                 far end, before any processing as in the row of bypass; "headset": the same where there is no echo. Thread CPU \
-                per 10 ms, each block's the least of \(EchoScore.passes) passes. AEC3 is WebRTC's newer canceller, of libtgowt-dev \
-                where that is installed, with its high-pass filter.
+                per 10 ms, each block's the least of \(EchoScore.passes) passes. AEC3 is WebRTC's newer canceller, compiled \
+                from Debian's source of libtgowt where libtgowt-dev is installed (bench/peers/aec3/build). \
+                The native canceller's networks have learned from such voices and such rooms, by other seeds; the peers have learned from none of it.
                 """,
             table: table, summary: scores.flatMap(\.summary) + cost.summary + hard.summary,
             further: [
@@ -141,7 +153,7 @@ private struct EchoScore {
     }
 
     var summary: [(key: String, value: SummaryValue)] {
-        let name = candidate.name.lowercased()
+        let name = candidate.name.lowercased().replacing(", ", with: "_")
         return [
             ("\(name)_erle_db", .number(mean(.farEnd), digits: 2)),
             ("\(name)_convergence_s", .number(longest(convergence), digits: 2)),

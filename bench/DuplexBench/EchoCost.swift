@@ -15,7 +15,7 @@ struct EchoCost {
     static let description = """
         Thread CPU in µs per 10 ms at 16 kHz while both talk, in the recordings of double talk for the seeds \
         \(seeds.lowerBound) to \(seeds.upperBound). The candidates take turns, \(rounds) rounds; each block's time is the least of its \
-        rounds. AEC3 needs libtgowt-dev.
+        rounds. AEC3 is compiled by bench/peers/aec3/build.
         """
 
     private(set) var table = MarkdownTable("canceller", "median", "mean", "p99", "median / AEC3", "mean / AEC3")

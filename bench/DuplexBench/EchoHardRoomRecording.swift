@@ -40,8 +40,8 @@ extension HardRoom {
         // Six voices, each weaker by the square root of six.
         return (0..<6).reduce(near) { sum, number in
             let voice = SyntheticSpeech.samples(
-                frames: Self.frames, seed: seed &+ 3_000 &+ UInt64(number), voice: number % 2 == 0 ? .low : .high,
-                levelDecibels: crowdDecibels - 7.8)
+                frames: Self.frames, seed: (seed &+ 3_000) &* 100 &+ UInt64(number),
+                voice: number % 2 == 0 ? .low : .high, levelDecibels: crowdDecibels - 7.8)
             return zip(sum, voice).map { $0 + $1 }
         }
     }

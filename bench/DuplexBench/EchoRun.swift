@@ -3,7 +3,6 @@ import VoiceSimulation
 
 /// What a backend made of a recording.
 struct EchoRun {
-    private static let settings = ProcessingSettings(echo: .soft, highPass: true)
     /// Blocks that do not count for CPU: caches and tables warm up.
     private static let warmUp = 100
     private static let block = 480
@@ -15,12 +14,16 @@ struct EchoRun {
     /// took is not the block's.
     let microseconds: [Double]
 
-    init(_ recording: EchoRecording, through backend: ProcessingBackend, passes: Int = 1) throws {
+    init(
+        _ recording: EchoRecording, through backend: ProcessingBackend,
+        echo: ProcessingSettings.EchoSuppression = .soft, passes: Int = 1
+    ) throws {
+        let settings = ProcessingSettings(echo: echo, highPass: true)
         var least = [Double](repeating: .infinity, count: recording.microphone.count / Self.block)
         var made = recording.microphone
         var delay = 0
         for _ in 0..<passes {
-            var chain = try ProcessingChain(sampleRate: 48_000, settings: Self.settings, backend: backend)
+            var chain = try ProcessingChain(sampleRate: 48_000, settings: settings, backend: backend)
             Self.pass(recording, through: &chain, into: &made, least: &least)
             delay = chain.processor.processingDelay
         }

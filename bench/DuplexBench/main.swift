@@ -16,7 +16,7 @@ func fail(_ message: String, code: Int32) -> Never {
 let list = Benchmark.all.map { "  \($0.name): \($0.purpose)" }.joined(separator: "\n")
 let usage = "usage: bench/run NAME [--json] [--long] [--seeds A-B]\n\(list)"
 var names = CommandLine.arguments.dropFirst().filter {
-    !["--json", "--long", "--secure", "--heard", "--spoken"].contains($0)
+    !["--json", "--long", "--secure", "--heard", "--spoken", "--cost"].contains($0)
 }
 for option in BenchmarkLength.valued {
     if let at = names.firstIndex(of: option) { names.removeSubrange(at..<min(at + 2, names.endIndex)) }
