@@ -19,7 +19,7 @@ struct AbuseScene {
     /// What an attack did.
     struct Outcome {
         var datagramsPerSecond = 0.0
-        /// CPU time of the server's thread for one datagram, above what it needs without an attack, microseconds: one
+        /// CPU time of the server's threads for one datagram, above what it needs without an attack, microseconds: one
         /// datagram alone, the mean of the attack, and the mean of its worst quarter of a second.
         var aloneMicroseconds = 0.0
         var meanMicroseconds = 0.0

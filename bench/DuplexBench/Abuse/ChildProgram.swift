@@ -93,6 +93,13 @@ final class ChildProgram {
         threads(named: name).reduce(0) { $0 + Self.runtime(of: $1) }
     }
 
+    /// CPU time of all its threads that are there, in nanoseconds.
+    var cpuNanoseconds: Int64 {
+        let folder = "/proc/\(process.processIdentifier)/task"
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return all.reduce(0) { $0 + Self.runtime(of: "\(folder)/\($1)") }
+    }
+
     private var found: [String: [String]] = [:]
 
     private func threads(named name: String) -> [String] {
