@@ -3,9 +3,19 @@ import VoiceSimulation
 
 /// The matrix of ways by which an agent's sound comes back to its microphone: rooms, and what is the matter with them.
 struct EchoPaths {
-    static let rooms: [(name: String, room: RoomConditions)] = [
+    private static let all: [(name: String, room: RoomConditions)] = [
         ("office", .office), ("living room", .livingRoom), ("car", .car), ("headset", .headset),
-    ].filter { isWanted($0.0) }
+    ]
+    /// Those that `--rooms` asks for; without it, all.
+    static let rooms: [(name: String, room: RoomConditions)] = {
+        guard let wanted = BenchmarkLength.value(of: "--rooms")?.split(separator: ",") else { return all }
+        if wanted.isEmpty { fail("bench: --rooms takes names with commas between", code: usageError) }
+        for name in wanted where !all.contains(where: { $0.name.hasPrefix(name) }) {
+            let names = all.map(\.name).joined(separator: ",")
+            fail("bench: --rooms takes \(names) and '\(name)' is none", code: usageError)
+        }
+        return all.filter { room in wanted.contains { room.name.hasPrefix($0) } }
+    }()
     /// Noise that may hide an echo, 15 dB below a talker, dBFS.
     static let noise = Story.level - 15
 
@@ -24,14 +34,9 @@ struct EchoPaths {
     ]
     private let echoing = EchoPaths.rooms.filter { $0.room.echoPath != nil }
 
-    /// Whether `--rooms` asks for a room; without it, for all.
-    static func isWanted(_ name: String) -> Bool {
-        BenchmarkLength.value(of: "--rooms").map { $0.split(separator: ",").contains { name.hasPrefix($0) } } ?? true
-    }
-
-    /// As many seeds as make so many hours.
+    /// As many seeds as make so many hours; one where no room has an echo.
     func seeds(hours: Double) -> ClosedRange<UInt64> {
-        let each = Solitude.length * Double(changes.count * echoing.count)
+        let each = Solitude.length * Double(changes.count * max(1, echoing.count))
         return 1...UInt64((hours * 3_600 / each).rounded(.up))
     }
 

@@ -46,7 +46,7 @@ private enum TurnsBenchmark {
         }
         let counts: [(key: String, value: SummaryValue)] = [
             ("interruptions", .integer(all.interruptions)), ("timed", .integer(all.quiet.count)),
-            ("untold", .integer(all.untold)),
+            ("untold", .integer(all.untold)), ("self_interrupted", .integer(all.selfInterrupted)),
             ("heard_beyond_bound", .integer(heardCalls.reduce(0) { $0 + $1.beyondBound })),
         ]
         // The line ends with the keys that are asked for, in their order.
@@ -102,7 +102,7 @@ private enum TurnsBenchmark {
         loudspeaker is 6 dB down and until it is silent. "Missed": not given up within 2 s. "Old after it": samples of the story that the \
         loudspeaker sounded more than 40 ms after it was given up. "Heard off": 95 % of what was told of the heard part against the \
         loudspeaker. "Ducked", "held", "ended": how many sounds that are no interruption did that; "cut short": those after which not all of the story was heard. \
-        A story that never sounded is in no figure but "untold".
+        A story that never sounded is in no figure but "untold", and one that was given up before the person spoke in none but "self-interrupted".
         """
     }
 
@@ -124,7 +124,7 @@ private enum TurnsBenchmark {
                 ("missed_evenly", .integer(harder.evenly.missed)),
                 ("interruptions_evenly", .integer(harder.evenly.interruptions)),
                 ("false_confirmed", .integer(local.tally.falselyEnded)), ("others", .integer(local.tally.others)),
-                ("untold", .integer(all.untold)),
+                ("untold", .integer(all.untold)), ("self_interrupted", .integer(all.selfInterrupted)),
             ],
             further: [
                 ("Where the time goes", "Medians, ms.", local.stages), ("What is no interruption", "", local.kinds),

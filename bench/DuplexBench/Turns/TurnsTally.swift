@@ -14,6 +14,8 @@ struct TurnsTally {
     var softened = 0.0
     /// Stories that never sounded, and tell nothing of what was said into them.
     var untold = 0
+    /// Stories that were given up before the person spoke: no interruptions.
+    var selfInterrupted = 0
     var (others, falselyDucked, falselyHeld, falselyEnded, cutShort) = (0, 0, 0, 0, 0)
 
     static func median(_ values: [Double]) -> Double { values.isEmpty ? .nan : Samples(values).median }
@@ -24,6 +26,7 @@ struct TurnsTally {
 
     mutating func addInterruption(_ story: Story) {
         guard story.isTold else { return untold += 1 }
+        if let ended = story.ended, ended < story.spoken { return selfInterrupted += 1 }
         interruptions += 1
         guard let ended = story.ended, ended < story.spoken + 2 else { return missed += 1 }
         if let quiet = story.quietAt, let suspected = story.changes.first {
@@ -38,6 +41,7 @@ struct TurnsTally {
     }
 
     mutating func addInterruption(_ story: RemoteStory) {
+        if let last = story.lastSound, last < story.spoken { return selfInterrupted += 1 }
         interruptions += 1
         guard let last = story.lastSound, last < story.spoken + 2 else { return missed += 1 }
         if let quiet = story.quietAt { self.quiet.append(1_000 * (quiet - story.spoken)) }
@@ -66,5 +70,6 @@ struct TurnsTally {
         cutShort += other.cutShort
         softened += other.softened
         untold += other.untold
+        selfInterrupted += other.selfInterrupted
     }
 }
