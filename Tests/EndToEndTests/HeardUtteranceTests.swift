@@ -24,8 +24,8 @@ struct HeardUtteranceTests {
             call.interruptPlayback(periods: 24, .b)
         }
         call.run(for: .seconds(length) - call.elapsed)
-        // Then what was told each quarter of a second agrees with the recording, where that can be told: not where it
-        // is made up, repeated or skipped
+        // Then what was told each quarter of a second agrees with the recording, wherever in the sound that is, where it
+        // can be told: not where it is made up, repeated or skipped
         let heard = call.recording(.b).speaker
         let search = PositionSearch(in: said)
         var (told, errors) = (0, [Double]())

@@ -165,4 +165,26 @@ struct PositionSearchTests {
         // And far from the jump it does tell
         #expect(search.steadyPosition(before: 12_000, of: heard, near: 12_100) == 12_000)
     }
+
+    @Test("what is far from where it is expected is found all the same", arguments: [-60_000, -6_000, 6_000, 90_000])
+    func far(off: Int) {
+        // Given a loudspeaker that plays another part of the sound than it is said to
+        let said = PositionSearch.samples(seconds: 4, seed: 7)
+        let search = PositionSearch(in: said)
+        // When it is asked for the position, then it tells the part that is played
+        #expect(search.steadyPosition(before: 90_000, of: said, near: 90_000 + off) == 90_000)
+        // And nothing where no part of the sound is played
+        let other = PositionSearch.samples(seconds: 4, seed: 8)
+        #expect(search.steadyPosition(before: 90_000, of: other, near: 90_000 + off) == nil)
+    }
+
+    @Test("a position behind the end of the sound, or before its beginning, is looked for without a trap")
+    func outside() {
+        let said = PositionSearch.samples(seconds: 1, seed: 3)
+        let search = PositionSearch(in: said)
+        for guess in [-100_000, 60_000, 1_000_000] {
+            #expect(search.position(before: 12_000, of: said, near: guess) == nil)
+            #expect(search.steadyPosition(before: 12_000, of: said, near: guess) == 12_000)
+        }
+    }
 }

@@ -11,7 +11,8 @@ struct HeardPositions {
     static let description = """
         Calls of \(seconds) s in which a talker says three utterances at 5 % loss and 60 ± 20 ms of jitter, and the listener's loudspeaker stands still for 120 ms in each of \
         them, drifts by 150 ppm in two of three calls, and gets another period in the second utterance. "Compared": of what was told each quarter of a second, where the \
-        loudspeaker plays on evenly, so that its sound tells the position (not while it repeats, skips, conceals or stands still).
+        loudspeaker plays on evenly, so that its sound tells the position (not while it repeats, skips, conceals or stands still), wherever in the whole of what was \
+        said that is.
         """
 
     /// By how much what was told differs from what the loudspeaker was playing, ms, where that can be told.
