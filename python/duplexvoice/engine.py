@@ -48,8 +48,8 @@ class Engine(Handle):
     """A voice engine. Any thread; `start`, `join`, `leave`, `stop` and `close` wait: give them to `asyncio.to_thread`.
 
     Its sound is that of sound cards, or with Sound.CLIENT the program's own: `send_capture` and `pull_playback`, each
-    by one thread at a time. It lasts as long as something of it does: a far end, a conversation, a listener, a graph that
-    runs on it, an iterator of its events.
+    by one thread at a time. It lasts as long as something of it does: a far end, a conversation, a listener, a graph
+    that runs on it, an iterator of its events.
     """
 
     def __init__(

@@ -45,8 +45,8 @@ class FarEnd(Handle):
         """Queues sound of an utterance, and says how many frames were taken: fewer where the queue is full.
 
         Mono, float32 or int16, at 16000, 24000 or 48000. Utterances are numbered from 1, rising; one ends with `last`
-        or with the first sound of the next. What comes of one that was interrupted is taken and dropped, as all is where
-        the engine has stopped.
+        or with the first sound of the next. What comes of one that was interrupted is taken and dropped, as all is
+        where the engine has stopped.
         """
         sound = _sound.taken(samples, "samples").reshape(-1)
         taken = ffi.new("size_t *")
