@@ -34,6 +34,57 @@ import VoiceSimulation
         #expect((other.deliveries == first.deliveries) == (name == "perfect"))
     }
 
+    @Test(arguments: [UInt64(1), 2, 3])
+    func `what is not lost arrives when it would have without loss`(seed: UInt64) throws {
+        // Given a link on which everything can happen, and the same with other loss, holding or duplication
+        var conditions = NetworkConditions.badMobile
+        conditions.reordering = .init(probability: 0.05, hold: .milliseconds(25) ... .milliseconds(55))
+        conditions.duplication = .init(probability: 0.05)
+        var lossy = conditions
+        conditions.loss = .none
+        lossy.loss = .bursts(0.2, meanBurst: 3)
+        var still = conditions
+        (still.reordering, still.duplication) = (nil, nil)
+        // When the same is sent over them
+        let whole = try transmit(conditions, count: 3_000, seed: seed)
+        let (network, deliveries) = try transmit(lossy, count: 3_000, seed: seed)
+        let plain = try transmit(still, count: 3_000, seed: seed)
+        // Then whatever arrives, originals and copies, does so at the same times
+        func times(_ deliveries: [SimulatedLink<[UInt8]>.Delivery]) -> [String: Duration] {
+            Dictionary(uniqueKeysWithValues: deliveries.map { ("\($0.sequence) \($0.isDuplicate)", $0.arrivedAt) })
+        }
+        let (all, some) = (times(whole.deliveries), times(deliveries))
+        #expect(network.statistics.lost > 300)
+        #expect(some.allSatisfy { all[$0.key] == $0.value }, "seed \(seed)")
+        // And what is not held comes when it would have without holding
+        let same = times(plain.deliveries).count { all[$0.key] == $0.value }
+        #expect((2_750...2_950).contains(same), "\(same), seed \(seed)")
+    }
+
+    @Test func `stalls do not begin again when conditions change`() throws {
+        // Given a link with stalls, 20 s of it
+        var conditions = NetworkConditions.perfect
+        conditions.jitter = .wifi(WiFiJitter())
+        var network = try SimulatedLink<[UInt8]>(conditions, seed: 4)
+        var delays: [[Duration]] = [[], []]
+        for part in 0..<2 {
+            for number in 0..<1_000 {
+                let now = Duration.milliseconds(20 * (1_000 * part + number))
+                network.send([0], now: now)
+                if let arrival = network.nextArrival { delays[part].append(arrival - now) }
+                _ = network.poll(until: .seconds(1_000))
+            }
+            // When its jitter becomes all but imperceptibly another
+            var wifi = WiFiJitter()
+            wifi.contention += .nanoseconds(1)
+            conditions.jitter = .wifi(wifi)
+            try network.change(to: conditions)
+        }
+        // Then what follows is no repetition
+        let same = zip(delays[0], delays[1]).count { abs(($0 - $1) / .microseconds(1)) < 1 }
+        #expect(delays[1].contains { $0 > .milliseconds(20) } && same < 20, "\(same)")
+    }
+
     @Test(arguments: presets.map(\.name))
     func `every datagram is accounted for and none arrives early or changed`(name: String) throws {
         let conditions = try #require(Self.presets.first { $0.name == name }).conditions

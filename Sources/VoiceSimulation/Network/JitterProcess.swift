@@ -2,7 +2,7 @@
 ///
 /// Each cause draws from a stream of its own. Asked for times that never run back.
 struct JitterProcess {
-    private let jitter: Jitter
+    private var jitter: Jitter
     private var packets: SeededGenerator
     private var interruptions: Interruptions
     private var queue: QueueWander
@@ -12,6 +12,13 @@ struct JitterProcess {
         packets = SeededGenerator(seed: seed, stream: "jitter")
         interruptions = Interruptions(jitter, generator: SeededGenerator(seed: seed, stream: "interruptions"))
         queue = QueueWander(generator: SeededGenerator(seed: seed, stream: "queue"))
+    }
+
+    /// Goes on with other jitter: with new random numbers, so that the stalls of the beginning do not come again.
+    mutating func change(to jitter: Jitter) {
+        guard jitter != self.jitter else { return }
+        self.jitter = jitter
+        interruptions = Interruptions(jitter, generator: interruptions.generator)
     }
 
     /// What a packet that enters the link at `time` is delayed by.
@@ -44,7 +51,7 @@ struct JitterProcess {
 /// The spans of time in which a link lets nothing through.
 private struct Interruptions {
     private let jitter: Jitter
-    private var generator: SeededGenerator
+    private(set) var generator: SeededGenerator
     private var start: Duration?
     private var end: Duration = .zero
 

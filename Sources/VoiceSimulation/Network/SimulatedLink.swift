@@ -1,11 +1,14 @@
 /// One direction of a link: datagrams go in with the time of sending and come out with the time of arrival.
 ///
 /// Pure: time comes in, nothing else is read, and one seed and one sequence of calls give the same arrivals on every
-/// run. A datagram goes through, in order: the bottleneck's queue, loss, the base delay with its jitter (in order), the
-/// route's extra delay and the holding back (which let others overtake), duplication. Each draws from a random stream
-/// of its own, so that changing one condition leaves what the others do as it was. What a datagram is, is the caller's:
-/// bytes, or bytes with an address or a header beside them. Keeps a copy of every datagram on its way, in memory that
-/// grows with their number; for simulated time or a test's network thread, not for a real-time one.
+/// run. A datagram goes through, in order: the bottleneck's queue, the base delay with its jitter (in order), the
+/// route's extra delay and the holding back (which let others overtake), loss, duplication. Each draws from a random
+/// stream of its own, as much for each datagram sent whatever becomes of it, so that changing one condition leaves what
+/// the others do as it was: with loss, what arrives does so at the times at which it would have without.
+///
+/// What a datagram is, is the caller's: bytes, or bytes with an address or a header beside them. Keeps a copy of every
+/// datagram on its way, in memory that grows with their number; for simulated time or a test's network thread, not for a
+/// real-time one.
 package struct SimulatedLink<Datagram: Sendable>: Sendable {
     /// A datagram at the far end of the link.
     package struct Delivery: Sendable {
@@ -41,7 +44,6 @@ package struct SimulatedLink<Datagram: Sendable>: Sendable {
     private var jitter: JitterProcess
     private var holding: SeededGenerator
     private var copying: SeededGenerator
-    private let seed: UInt64
     private var bottleneckFreeAt: Duration?
     private var lastInOrder: Duration?
     private var latestSend: Duration?
@@ -50,7 +52,6 @@ package struct SimulatedLink<Datagram: Sendable>: Sendable {
     /// A perfect link.
     package init(seed: UInt64) {
         conditions = .perfect
-        self.seed = seed
         loss = PacketLossProcess(loss: .none, generator: SeededGenerator(seed: seed, stream: "loss"))
         jitter = JitterProcess(.none, seed: seed)
         holding = SeededGenerator(seed: seed, stream: "reordering")
@@ -72,9 +73,7 @@ package struct SimulatedLink<Datagram: Sendable>: Sendable {
     /// Changes the conditions for what is sent from now on; what is on its way arrives as it would have.
     package mutating func change(to conditions: NetworkConditions) throws(SimulationSettingError) {
         try conditions.validate()
-        if conditions.jitter != self.conditions.jitter {
-            jitter = JitterProcess(conditions.jitter, seed: seed)
-        }
+        jitter.change(to: conditions.jitter)
         loss = PacketLossProcess(loss: conditions.loss, generator: loss.generator, isBad: loss.isBad)
         self.conditions = conditions
     }
@@ -87,23 +86,31 @@ package struct SimulatedLink<Datagram: Sendable>: Sendable {
         latestSend = now
         let sequence = statistics.sent
         statistics.sent += 1
-        // The chain of losses steps for each datagram sent, so that it stays in step whatever the queue drops.
+        let queueEnd = max(bottleneckFreeAt ?? now, now)
+        let departure = passBottleneck(bytes: byteCount + Self.headerBytes, now: now)
+        // All is drawn before anything is decided, so that the streams stay in step.
         let isLost = loss.losesNext()
-        guard let departure = passBottleneck(bytes: byteCount + Self.headerBytes, now: now) else {
+        let delay = jitter.delay(at: departure ?? queueEnd)
+        let (holds, share) = (holding.uniform(), holding.uniform())
+        let (copies, copyShare) = (copying.uniform(), copying.uniform())
+        guard let departure else {
             statistics.droppedByQueue += 1
             return
+        }
+        var arrival = travel(from: departure, jitter: delay)
+        if let reordering = conditions.reordering, holds < reordering.probability {
+            arrival += reordering.hold.at(share)
         }
         guard !isLost else {
             statistics.lost += 1
             return
         }
-        let arrival = travel(from: departure)
         let flight = Flight(datagram: datagram, sentAt: now, sequence: sequence, isDuplicate: false)
         inFlight.insert(flight, at: arrival)
-        if let duplication = conditions.duplication, copying.chance(duplication.probability) {
+        if let duplication = conditions.duplication, copies < duplication.probability {
             statistics.duplicated += 1
             let copy = Flight(datagram: datagram, sentAt: now, sequence: sequence, isDuplicate: true)
-            inFlight.insert(copy, at: arrival + copying.uniform(in: duplication.delay))
+            inFlight.insert(copy, at: arrival + duplication.delay.at(copyShare))
         }
     }
 
@@ -142,13 +149,11 @@ package struct SimulatedLink<Datagram: Sendable>: Sendable {
         return departure
     }
 
-    private mutating func travel(from departure: Duration) -> Duration {
-        let queued = departure + conditions.baseDelay + jitter.delay(at: departure)
+    private mutating func travel(from departure: Duration, jitter: Duration) -> Duration {
+        let queued = departure + conditions.baseDelay + jitter
         let inOrder = max(queued, lastInOrder ?? queued)
         lastInOrder = inOrder
-        let arrival = inOrder + (conditions.routeSteps.last { $0.time <= departure }?.extraDelay ?? .zero)
-        guard let reordering = conditions.reordering, holding.chance(reordering.probability) else { return arrival }
-        return arrival + holding.uniform(in: reordering.hold)
+        return inOrder + (conditions.routeSteps.last { $0.time <= departure }?.extraDelay ?? .zero)
     }
 }
 
@@ -168,10 +173,9 @@ package struct LinkStatistics: Equatable, Sendable {
     package var reordered = 0
 }
 
-extension SeededGenerator {
-    fileprivate mutating func uniform(in range: ClosedRange<Duration>) -> Duration {
-        range.lowerBound + (range.upperBound - range.lowerBound) * uniform()
-    }
+extension ClosedRange<Duration> {
+    /// What lies so far between the bounds, 0...1.
+    fileprivate func at(_ share: Double) -> Duration { lowerBound + (upperBound - lowerBound) * share }
 }
 
 extension SimulatedLink<[UInt8]> {
