@@ -177,11 +177,16 @@ struct RoomRejoinTests {
         // When it is good again
         rooms.conditions = .steady
         rooms.run(for: .seconds(15))
-        // Then bob has each once, in order
+        // Then bob has each once, in order, but for what alice was told was too much for him at once: she may have been away for
+        // three breaks
         let received: [Int] = rooms.clients[1].events.compactMap {
             if case .message(_, _, _, let bytes) = $0 { Int(bytes[0]) } else { nil }
         }
-        #expect(received == Array(1...sent), "seed \(seed)")
+        let refused = rooms.clients[0].events.count { event in
+            if case .requestRefused(.send, _, .receiverBusy) = event { true } else { false }
+        }
+        #expect(zip(received, received.dropFirst()).allSatisfy { $0 < $1 }, "seed \(seed)")
+        #expect(received.count + refused == sent && refused < 20, "seed \(seed): \(refused) of \(sent) refused")
     }
 
     @Test func whatChangedMeanwhileIsTold() throws {
