@@ -111,8 +111,12 @@ package struct RoomSession: Sendable {
 
     /// Asks the room for something: a message that has a ``RoomMessage/request``. What becomes of it is told by events.
     /// Of what is told of hearing, only the latest of each stream is sent.
-    package mutating func ask(_ message: RoomMessage) throws(RoomSessionError) {
+    ///
+    /// - Parameter stay: the secret of the grant that it is meant for: in another stay it is given up, as what the
+    ///   server had not handled before; nil where it is meant for whatever stay there is.
+    package mutating func ask(_ message: RoomMessage, in stay: RejoinSecret? = nil) throws(RoomSessionError) {
         precondition(message.request != nil, "only requests are asked")
+        guard stay == nil || stay == grant?.secret else { return counters.abandonedMessages += 1 }
         if case .send(_, _, let bytes) = message, bytes.count > RoomProtocol.messageLimit { throw .messageTooLong }
         if case .publish(_, _, let name) = message, name.utf8.count > RoomProtocol.streamNameLimit {
             throw .streamNameTooLong

@@ -104,15 +104,16 @@ package final class RoomClient: Sendable {
     /// Leaves the room; `ended` follows within `RoomTimers.closingTime`.
     package func leave() throws(RoomSessionError) { try ask(.leave) }
 
-    /// Asks the room for something, or to leave; takes effect on the network thread.
-    package func ask(_ request: RoomMessage) throws(RoomSessionError) {
+    /// Asks the room for something, or to leave; takes effect on the network thread, and not in another stay than
+    /// `stay`, the secret of its grant.
+    package func ask(_ request: RoomMessage, in stay: RejoinSecret? = nil) throws(RoomSessionError) {
         if case .send(_, _, let bytes) = request, bytes.count > RoomProtocol.messageLimit { throw .messageTooLong }
         if case .publish(_, _, let name) = request, name.utf8.count > RoomProtocol.streamNameLimit {
             throw .streamNameTooLong
         }
         let isTaken = shared.requests.withLock { requests in
             guard requests.messages.count < Self.requestLimit else { return false }
-            requests.messages.append(request)
+            requests.messages.append((request, stay))
             return true
         }
         guard isTaken else { throw .queueFull }
@@ -151,8 +152,8 @@ package final class RoomClient: Sendable {
 final class RoomClientShared: Sendable {
     /// What is asked of the client.
     struct Requests {
-        /// Of the room, and `leave`.
-        var messages: [RoomMessage] = []
+        /// Of the room, and `leave`; and in which stay.
+        var messages: [(RoomMessage, stay: RejoinSecret?)] = []
         /// Of the next join, where that has changed.
         var entrance: RoomEntrance?
     }
@@ -174,7 +175,7 @@ final class RoomClientShared: Sendable {
     }
 
     /// Whether `leave` waits.
-    var isToLeave: Bool { requests.withLock { $0.messages.contains(.leave) } }
+    var isToLeave: Bool { requests.withLock { $0.messages.contains { $0.0 == .leave } } }
 
     func takeRequests() -> Requests {
         guard hasRequests.exchange(false, ordering: .acquiringAndReleasing) else { return Requests() }

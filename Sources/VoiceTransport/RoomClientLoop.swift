@@ -79,7 +79,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             let now = MonotonicTime.now().sinceEpoch
             let requests = shared.takeRequests()
             if let entrance = requests.entrance { guest.session.rejoin(as: entrance) }
-            for request in requests.messages { perform(request, now: now) }
+            for (request, stay) in requests.messages { perform(request, in: stay, now: now) }
             if let answer = tokens?.take() { renewToken(answer, now: now) }
             guest.handleTimeout(now: now)
             let end = tellEvents()
@@ -272,9 +272,9 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         return nil
     }
 
-    private func perform(_ request: RoomMessage, now: Duration) {
+    private func perform(_ request: RoomMessage, in stay: RejoinSecret?, now: Duration) {
         guard request != .leave else { return guest.session.leave(now: now) }
-        do throws(RoomSessionError) { try guest.session.ask(request) } catch {
+        do throws(RoomSessionError) { try guest.session.ask(request, in: stay) } catch {
             if let kind = request.request { tell(.requestFailed(kind, subject: request.subject, error)) }
         }
     }

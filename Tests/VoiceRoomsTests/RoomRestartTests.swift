@@ -122,6 +122,28 @@ struct RoomRestartTests {
         #expect(rooms.clients[0].events.last == .tokenRefused(refusal))
     }
 
+    @Test func whatWasMeantForTheStayBeforeIsNotAskedInTheNext() throws {
+        // Given alice, whose server has restarted while a request of hers was on its way to her session
+        var rooms = try kitchen("alice")
+        let before = try #require(rooms.clients[0].session.grant?.secret)
+        restarted(&rooms)
+        rooms.run(for: .seconds(2))
+        let now = try #require(rooms.clients[0].session.grant?.secret)
+        #expect(now != before)
+        let abandoned = rooms.clients[0].session.statistics.abandonedMessages
+        // When it comes there
+        try rooms.clients[0].session.ask(.setRole(.listener), in: before)
+        rooms.run(for: .seconds(1))
+        // Then it is given up
+        #expect(rooms.clients[0].session.statistics.abandonedMessages == abandoned + 1)
+        let alice = rooms.clients[0].participant
+        #expect(rooms.clients[0].session.roster[alice]?.role == .talker)
+        // And one of this stay is not
+        try rooms.clients[0].session.ask(.setRole(.listener), in: now)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[0].session.roster[alice]?.role == .listener)
+    }
+
     @Test func anExpiredTokenThatIsNotRenewedEndsTheSession() throws {
         let refused = RoomSessionState.ended(.refused(.expired, serverVersions: RoomProtocol.versions))
         // When nobody can renew it
