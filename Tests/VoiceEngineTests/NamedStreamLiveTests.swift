@@ -213,6 +213,29 @@ extension EngineLiveTests {
             await anna.stop()
             await ben.stop()
         }
+
+        @Test("who tells more than the room takes has told the last of it a little later")
+        func tooMuch() async throws {
+            let room = try LoopbackRoom()
+            defer { room.close() }
+            let (anna, ben) = (try modestEngine(), try modestEngine())
+            for (engine, name) in [(anna, "anna"), (ben, "ben")] {
+                try await engine.start()
+                try await engine.join(room.endpoint(name))
+            }
+            for step in 0..<60 {
+                try await anna.setAttribute("step", to: "\(step)")
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            try await anna.setRole(.listener)
+            #expect(
+                try await eventually {
+                    let told = await ben.snapshot.others.first?.participant
+                    return told?.attributes.values == ["step": "59"] && told?.role == .listener
+                })
+            await anna.stop()
+            await ben.stop()
+        }
     }
 }
 

@@ -138,7 +138,7 @@ struct RoomMediaTests: RoomMediaTesting {
         #expect(listener.contains("stopStream(line: 3)") && listener.contains("stopStream(line: 6)"), "\(listener)")
         #expect(media.ownStreams.isEmpty)
         #expect(
-            media.handle(.roleChanged(Self.own, .talker)).map(text).suffix(2)
+            (media.setRole(.talker) + media.handle(.roleChanged(Self.own, .talker))).map(text).suffix(2)
                 == ["publish 501 as music", "publish 502 as again"])
     }
 

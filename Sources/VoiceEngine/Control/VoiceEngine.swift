@@ -25,7 +25,7 @@ public actor VoiceEngine {
     /// Carries the room's events here.
     var follower: Task<Void, Never>?
     /// Waits until more of the texts may be sent.
-    var textTimer: Task<Void, Never>?
+    var roomTimer: Task<Void, Never>?
     /// The volume that was asked for, and what follows the noise below it.
     var outputVolume: Float = 1
     var noiseFollower: NoiseFollower?
@@ -175,12 +175,13 @@ public actor VoiceEngine {
     /// nothing unless given otherwise, and the canceller goes on learning. May be called before `start()`.
     ///
     /// - Throws: ``EngineError/overloaded``, and nothing has changed; ``EngineError/requestRefused(_:)`` where only the
-    ///   room could not be told.
+    ///   room could not be told, which is tried again.
     public func setMuted(_ muted: Bool, as kind: MuteKind = .stop) throws(EngineError) {
         if muted, let core = running?.core { try core.send(.setMuteKind(kind)) }
         try running?.core.send(.setMuted(muted))
         requests.presence.isMuted = muted
         if muted { muteKind = kind }
+        defer { carryOn() }
         try room?.setMuted(muted)
     }
 

@@ -34,13 +34,23 @@ extension RoomMedia {
         settle { $0.setAttributes(attributes, &$1) }
     }
 
+    /// Asks again for what could not be sent or came too often, where that is due; ``nextAsking(now:)`` says when.
+    package mutating func askAgain(now: Duration) -> [Action] {
+        patience.takeDue(now: now) ? settle { $0.askAgain(&$1) } : []
+    }
+
+    /// When ``askAgain(now:)`` has something; to be asked for after whatever has happened.
+    package mutating func nextAsking(now: Duration) -> Duration? {
+        patience.next(isPostponed: presence.isPostponed, isSettled: presence.isSettled, now: now)
+    }
+
     /// A request could not be sent.
     package mutating func requestFailed(_ request: RoomRequest, subject: UInt32) -> [Action] {
         let stream = StreamID(rawValue: subject)
         switch request {
         // What cannot be interrupted is heard on.
         case .interrupt: return interruptionRefused(stream)
-        case .subscribe: return subscriptionRefused(stream, .receiverBusy)
+        case .subscribe: return choose { $0.refuse(stream, .receiverBusy, &$1) }
         default: return settle { _ = $0.refused(request, subject, nil, &$1) }
         }
     }

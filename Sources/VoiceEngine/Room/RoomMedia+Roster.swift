@@ -60,26 +60,27 @@ extension RoomMedia {
         let gone = participants.keys.sorted().filter { id in
             !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }
         }
-        var media: [Action] = []
+        // First, so that nobody is heard who only wants to listen, even where there is not room for all that is asked.
+        var media = enterPresence(grant, roster, isSameStay: isSameStay, mayAnswer: mayAnswer)
         if !mayAnswer {
             media += played.forgetUnanswered().map { .command($0) }
         }
         media += gone.flatMap { depart($0) }
+        for entry in others { media += dropWithdrawn(entry) }
         // Subscriptions may have been confirmed by events that were lost.
         media += enterChoice(grant, isSameStay: isSameStay && mayAnswer)
         let come = others.filter { participants[$0.participant] == nil }
-        for entry in others { media += update(entry) }
-        media += enterPresence(grant, roster, isSameStay: isSameStay, mayAnswer: mayAnswer)
+        for entry in others { media += arrive(entry) }
         return media + news + described + gone.map { .post(.participantLeft($0, nil)) }
             + come.map { .post(.participantJoined(Participant($0))) } + others.flatMap { noteMute(of: $0) }
     }
 
-    /// Plays what `entry` publishes, and nothing else of it.
-    private mutating func update(_ entry: RosterEntry) -> [Action] {
+    /// Plays nothing that `entry` does not publish any more.
+    private mutating func dropWithdrawn(_ entry: RosterEntry) -> [Action] {
         let wanted = entry.streams.map(\.assignment)
         let dropped = published.values.filter { known in
             known.publisher == entry.participant && !wanted.contains(known.stream.assignment)
         }
-        return dropped.map(\.stream.assignment.stream).sorted().flatMap { drop($0) } + arrive(entry)
+        return dropped.map(\.stream.assignment.stream).sorted().flatMap { drop($0) }
     }
 }

@@ -18,11 +18,6 @@ extension RoomMedia {
         choose { $0.want(isWanted, participant, &$1) }
     }
 
-    /// A stream was not granted.
-    package mutating func subscriptionRefused(_ stream: StreamID, _ refusal: RoomRefusal) -> [Action] {
-        choose { $0.refuse(stream, refusal, &$1) }
-    }
-
     mutating func choose(_ body: (inout StreamChoice, inout [StreamChoice.Order]) -> Void) -> [Action] {
         var orders: [StreamChoice.Order] = []
         body(&choice, &orders)

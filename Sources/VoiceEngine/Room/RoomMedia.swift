@@ -21,6 +21,7 @@ package struct RoomMedia {
     package internal(set) var stay: (room: String, own: Participant)?
     /// What this engine is in the room.
     var presence: RoomPresence
+    var patience = Patience()
     var own: ParticipantID? { stay?.own.id }
     /// Whether the session tries to come back. What it tells of the others meanwhile is left to the roster that it
     /// comes back with: a new server gives the old numbers to others, and only with the roster it says which one is
@@ -213,8 +214,9 @@ package struct RoomMedia {
         case .subscriptionChanged(let stream, let isSubscribed):
             return choose { $0.confirm(stream, isSubscribed: isSubscribed, &$1) }
         case .requestRefused(.subscribe, let subject, let refusal):
-            return subscriptionRefused(StreamID(rawValue: subject), refusal)
-                + [.post(.requestRefused(.subscribe, refusal))]
+            var isNews = false
+            let actions = choose { isNews = $0.refuse(StreamID(rawValue: subject), refusal, &$1) }
+            return actions + (isNews ? [.post(.requestRefused(.subscribe, refusal))] : [])
         // Its talker has gone meanwhile.
         case .requestRefused(.tellHeard, _, _): return []
         case .requestRefused(.interrupt, let subject, let refusal) where refusal != .receiverBusy:

@@ -198,8 +198,11 @@ final class RoomMembership {
 
     private func ask(_ request: RoomMessage) throws(EngineError) {
         guard !isOver else { throw .notJoined }
-        do throws(RoomSessionError) { try client.ask(request) } catch { throw EngineError(error) }
+        do throws(RoomSessionError) { try client.ask(request, in: stay) } catch { throw EngineError(error) }
     }
+
+    /// What requests are meant for. The network thread may be in the next one already.
+    private var stay: RejoinSecret? { media.grant?.secret }
 
     // MARK: Streams, roles and attributes
 
@@ -240,6 +243,18 @@ final class RoomMembership {
         try perform(media.setAttributes(attributes))
     }
 
+    // MARK: What waits
+
+    /// Does what is due; returns in how long it is to be called again, nil where that is after the next event.
+    func carryOn() -> Duration? {
+        // In a break all would wait, each overtaken by the next.
+        guard isIn, !isOver, !media.isAway else { return nil }
+        let now = MonotonicTime.now().sinceEpoch
+        carryOut(media.askAgain(now: now))
+        carryTexts(now: now)
+        return [texts.nextTimeout, media.nextAsking(now: now)].compactMap { $0 }.min().map { max($0 - now, .zero) }
+    }
+
     // MARK: Texts
 
     func changeText(
@@ -253,21 +268,17 @@ final class RoomMembership {
 
     func abandonText(_ stream: String) { texts.abandon(stream) }
 
-    /// Tells and sends what is due of texts; returns in how long it is to be called again, nil where that is after the
-    /// next event.
-    func carryTexts() -> Duration? {
-        // In a break all would wait, each overtaken by the next.
-        guard isIn, !isOver, !media.isAway else { return nil }
+    /// Tells and sends what is due of texts.
+    private func carryTexts(now: Duration) {
         while let event = texts.pollEvent() { broadcast.post(event) }
-        let now = MonotonicTime.now().sinceEpoch
         while let letter = texts.pollLetter(now: now) {
             do throws(RoomSessionError) {
-                try client.ask(.send(destination: letter.destination, kind: letter.kind, bytes: letter.bytes))
+                let message = RoomMessage.send(destination: letter.destination, kind: letter.kind, bytes: letter.bytes)
+                try client.ask(message, in: stay)
             } catch {
                 texts.startAgain(now: now)
             }
         }
-        return texts.nextTimeout.map { max($0 - now, .zero) }
     }
 
     private func post(_ event: EngineEvent) {
@@ -283,7 +294,7 @@ final class RoomMembership {
 
     // MARK: Events
 
-    /// What follows from an event of the room; ``carryTexts()`` is to be called after it.
+    /// What follows from an event of the room; ``carryOn()`` is to be called after it, and after each call of the app's.
     func handle(_ event: RoomClientEvent) {
         switch event {
         case .room(.message(let sender, _, let kind, let bytes)) where kind != .application:
@@ -319,7 +330,9 @@ final class RoomMembership {
         for action in actions {
             switch action {
             case .ask(let request):
-                do throws(RoomSessionError) { try client.ask(request) } catch { unasked.append((request, error)) }
+                do throws(RoomSessionError) { try client.ask(request, in: stay) } catch {
+                    unasked.append((request, error))
+                }
             case .command(let command):
                 do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
             case .post(let event): post(event)

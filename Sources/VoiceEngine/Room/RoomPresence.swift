@@ -27,6 +27,9 @@ struct RoomPresence {
         case refuse
     }
 
+    /// What can be asked for.
+    private enum Matter { case role, attributes, streams, mute }
+
     private enum Asked: Equatable {
         case nothing
         case withdrawal
@@ -56,6 +59,8 @@ struct RoomPresence {
     private var asked: (role: RoomRole?, attributes: ParticipantAttributes?, isMuted: Bool?)
     /// What is not asked for again before the app asks for it, or another stay begins.
     private var refused = (role: false, attributes: false)
+    /// What is asked for again after a while: it could not be sent, or came too often.
+    private var postponed: Set<Matter> = []
     /// Lines of which the app was told that there is no place for them.
     private var unplaced: Set<UInt64> = []
     /// Whether it is reported under the microphone's source; what was said before it is known whether the microphone is
@@ -68,6 +73,7 @@ struct RoomPresence {
 
     mutating func setRole(_ role: RoomRole, _ orders: inout [Order]) {
         (requested.role, refused.role) = (role, false)
+        postponed.remove(.role)
         settle(&orders)
     }
 
@@ -75,16 +81,19 @@ struct RoomPresence {
     mutating func publish(as name: String?, _ orders: inout [Order]) {
         requested.microphone = name
         if !places.isEmpty { places[0].refused = nil }
+        postponed.remove(.streams)
         settle(&orders)
     }
 
     mutating func setMuted(_ isMuted: Bool, _ orders: inout [Order]) {
         requested.isMuted = isMuted
+        postponed.remove(.mute)
         settle(&orders)
     }
 
     mutating func setAttributes(_ attributes: ParticipantAttributes, _ orders: inout [Order]) {
         (requested.attributes, refused.attributes) = (attributes, false)
+        postponed.remove(.attributes)
         settle(&orders)
     }
 
@@ -92,13 +101,29 @@ struct RoomPresence {
     mutating func publish(line: UInt64, as name: String?, _ orders: inout [Order]) {
         requested.outgoing[line] = name
         unplaced.remove(line)
+        postponed.remove(.streams)
         if name == nil, let index = places.firstIndex(where: { $0.line == line }) {
             (places[index].line, places[index].refused) = (nil, nil)
         }
         settle(&orders)
     }
 
+    /// Asks for what was postponed.
+    mutating func askAgain(_ orders: inout [Order]) {
+        postponed = []
+        settle(&orders)
+    }
+
     // MARK: What is
+
+    /// Whether something is to be asked for again after a while.
+    var isPostponed: Bool { isIn && !isAway && !postponed.isEmpty }
+
+    /// Whether nothing is on its way to the room, nor to be.
+    var isSettled: Bool {
+        postponed.isEmpty && asked.role == nil && asked.attributes == nil && asked.isMuted == nil
+            && places.allSatisfy { $0.asked == .nothing }
+    }
 
     /// The stream of the microphone; nil where that is not to be published.
     var microphone: StreamAssignment? {
@@ -133,33 +158,59 @@ struct RoomPresence {
     ) {
         if !isSameStay { begin(grant, entry, &orders) }
         (isIn, isAway, mayPublish) = (true, false, grant.capabilities.contains(.publish))
-        // A role that nobody here has asked for is the server's decision; but where the answer was lost to what was asked
-        // it comes to an end only by asking again.
+        postponed = []
+        // A listener that nobody here has asked for is the server's decision. To be heard is the app's alone.
         let isDecided = isSameStay && asked.role == nil && requested.role == told.role
-        if isDecided { requested.role = entry.role }
-        if isSameStay, !mayAnswer, asked.role != nil {
-            orders.append(.ask(.setRole(requested.role)))
-            asked.role = requested.role
-        } else if asked.role == entry.role {
-            asked.role = nil
+        if isDecided, entry.role == .listener { requested.role = .listener }
+        if let role = asked.role {
+            if role == entry.role {
+                asked.role = nil
+            } else if !mayAnswer {
+                orders.append(.ask(.setRole(role)))
+            }
         }
+        // That a listener's streams were withdrawn may be known, and why not.
+        if !mayAnswer || told.role != entry.role { forgetRefusals() }
         told = (entry.role, entry.attributes)
         if !mayAnswer || asked.attributes == told.attributes { asked.attributes = nil }
+        if !mayAnswer { asked.isMuted = nil }
         refused.attributes = false
+        var anew: [(index: Int, PublishedStream, line: UInt64)] = []
         for index in places.indices {
             let stream = entry.streams.first { $0.assignment == places[index].assignment }
             if let stream, let line = places[index].sent { begin(stream.generation, of: line, at: index, &orders) }
+            let isNamedAnew = stream?.name != places[index].told?.name
             places[index].told = stream
+            if isNamedAnew, let stream, let line = places[index].sent { anew.append((index, stream, line)) }
             let isAnswered =
                 switch places[index].asked {
                 case .nothing: true
                 case .withdrawal: stream == nil
                 case .publication(let name): stream?.name == name
                 }
-            if !mayAnswer || isAnswered || told.role == .listener { places[index].asked = .nothing }
+            if isAnswered || told.role == .listener {
+                places[index].asked = .nothing
+            } else if !mayAnswer {
+                repeatRequest(at: index, &orders)
+            }
         }
-        if !mayAnswer || told.role == .listener || isMutedAsAsked { asked.isMuted = nil }
+        if told.role == .listener || isMutedAsAsked || isMuteForgotten { asked.isMuted = nil }
         settle(&orders)
+        // Others have these as new streams.
+        for (index, stream, line) in anew where places[index].sent == line { orders.append(.send(stream, line: line)) }
+    }
+
+    private mutating func forgetRefusals() {
+        for index in places.indices { places[index].refused = nil }
+        unplaced = []
+    }
+
+    /// Asks once more for what the room has not done, since its answer may be lost: what is still to be done is
+    /// answered for certain.
+    private mutating func repeatRequest(at index: Int, _ orders: inout [Order]) {
+        let place = places[index]
+        if place.told != nil { orders.append(.ask(.unpublish(place.assignment.stream))) }
+        if case .publication(let name) = place.asked { publish(index, as: name, &orders) }
     }
 
     private mutating func begin(_ grant: JoinGrant, _ entry: RosterEntry, _ orders: inout [Order]) {
@@ -208,7 +259,7 @@ struct RoomPresence {
         case .nothing: places[index].refused = name(at: index)
         case .publication: break
         }
-        if index == 0, places[0].asked == .nothing { asked.isMuted = nil }
+        if isMuteForgotten { asked.isMuted = nil }
         settle(&orders)
     }
 
@@ -220,16 +271,15 @@ struct RoomPresence {
     }
 
     mutating func roleChanged(_ role: RoomRole, _ orders: inout [Order]) {
-        if asked.role == nil { requested.role = role }
+        if asked.role == nil, role == .listener { requested.role = .listener }
         if asked.role == role { asked.role = nil }
         (told.role, refused.role) = (role, false)
-        for index in places.indices {
-            places[index].refused = nil
-            // The room has withdrawn what a listener published.
-            if role == .listener { (places[index].told, places[index].asked) = (nil, .nothing) }
+        forgetRefusals()
+        if role == .listener {
+            // The room has withdrawn what it published.
+            for index in places.indices { (places[index].told, places[index].asked) = (nil, .nothing) }
+            asked.isMuted = nil
         }
-        if role == .listener { asked.isMuted = nil }
-        unplaced = []
         settle(&orders)
     }
 
@@ -251,39 +301,49 @@ struct RoomPresence {
         if places[index].sent == line { orders.append(.begin(generation: generation, line: line)) }
     }
 
-    /// A request was refused, or where `refusal` is nil could not be sent. Whether that is news for the app.
+    /// A request was refused, or where `refusal` is nil could not be sent. Whether that is news for the app: not where
+    /// it is only postponed.
     mutating func refused(
         _ request: RoomRequest, _ subject: UInt32, _ refusal: RoomRefusal?, _ orders: inout [Order]
     ) -> Bool {
         let index = index(of: StreamID(rawValue: subject))
+        let isForNow = [nil, .tooOften, .receiverBusy].contains(refusal)
+        var isNews = !isForNow
         switch request {
         case .setRole:
-            // Unless the app has asked for another one since.
-            if requested.role == asked.role { requested.role = told.role }
+            // Who wants to be heard is not from some time on that the app does not know; who does not want to be heard
+            // never is. Unless the app has asked for another role since.
+            if requested.role == .talker, asked.role == .talker { (requested.role, isNews) = (told.role, true) }
             asked.role = nil
+            if requested.role != told.role, isForNow { postponed.insert(.role) }
+            refused.role = requested.role != told.role && !isForNow
         case .setAttributes:
-            refused.attributes = refusal != nil && requested.attributes == asked.attributes
+            if isForNow { postponed.insert(.attributes) }
+            refused.attributes = !isForNow && requested.attributes == asked.attributes
             asked.attributes = nil
         case .publish:
+            if isForNow { postponed.insert(.streams) }
             guard let index, case .publication(let name) = places[index].asked else { break }
+            // What it was called before is withdrawn all the same.
+            places[index].asked = places[index].told == nil ? .nothing : .withdrawal
+            if index == 0 { asked.isMuted = nil }
+            if !isForNow { places[index].refused = name }
+        case .unpublish:
+            if isForNow { postponed.insert(.streams) }
+            // What is published anew must be withdrawn before.
+            guard let index, places[index].asked == .withdrawal || isForNow else { break }
             places[index].asked = .nothing
             if index == 0 { asked.isMuted = nil }
-            if refusal != nil { places[index].refused = name }
-        case .unpublish:
-            // What is published anew must be withdrawn before.
-            guard let index, places[index].asked == .withdrawal || refusal == nil else { break }
-            places[index].asked = .nothing
-            if refusal != nil { places[index].told = nil }
+            if !isForNow { places[index].told = nil }
         case .setMuted:
+            if isForNow { postponed.insert(.mute) }
             asked.isMuted = nil
-            return refusal != .unknownStream
+            return isNews && refusal != .unknownStream
         default: return true
         }
-        // What could not be sent is asked for again with whatever is next: at once it could not be either.
-        guard refusal != nil || request == .setRole else { return true }
         settle(&orders)
         // What is not published need not be withdrawn, and a role that has changed is told by itself.
-        return !(request == .unpublish && refusal == .unknownStream) && refusal != .listenerCannotPublish
+        return isNews && !(request == .unpublish && refusal == .unknownStream) && refusal != .listenerCannotPublish
     }
 
     // MARK: What differs
@@ -301,15 +361,20 @@ struct RoomPresence {
         return told.mute.contains(.byPublisher) == asked.isMuted
     }
 
+    /// Whether there is nothing that could be muted: what was asked of it has come to nothing.
+    private var isMuteForgotten: Bool { places.first.map { $0.told == nil && $0.asked == .nothing } ?? true }
+
     private mutating func settle(_ orders: inout [Order]) {
         guard isIn else { return }
         if !isAway {
-            if requested.role != told.role, asked.role == nil, !refused.role {
+            if requested.role != told.role, asked.role == nil, isOpen(.role, refused.role) {
                 orders.append(.ask(.setRole(requested.role)))
                 asked.role = requested.role
             }
             if isTalker, asked.role == nil { settlePlaces(&orders) }
-            if requested.attributes != told.attributes, asked.attributes == nil, !refused.attributes {
+            if requested.attributes != told.attributes, asked.attributes == nil,
+                isOpen(.attributes, refused.attributes)
+            {
                 orders.append(.ask(.setAttributes(requested.attributes)))
                 asked.attributes = requested.attributes
             }
@@ -317,11 +382,16 @@ struct RoomPresence {
         settleSending(&orders)
     }
 
+    /// Whether a matter may be asked for now.
+    private func isOpen(_ matter: Matter, _ isRefused: Bool = false) -> Bool {
+        !isRefused && !postponed.contains(matter)
+    }
+
     private mutating func settlePlaces(_ orders: inout [Order]) {
         for line in requested.outgoing.keys.sorted() where !places.contains(where: { $0.line == line }) {
             place(line, &orders)
         }
-        for index in places.indices where places[index].asked == .nothing {
+        for index in places.indices where places[index].asked == .nothing && isOpen(.streams) {
             let name = name(at: index)
             guard name != places[index].told?.name else { continue }
             if places[index].told != nil {
@@ -330,7 +400,7 @@ struct RoomPresence {
             }
             if let name, name != places[index].refused { publish(index, as: name, &orders) }
         }
-        guard let microphone = places.first, microphone.asked != .withdrawal, asked.isMuted == nil,
+        guard let microphone = places.first, microphone.asked != .withdrawal, asked.isMuted == nil, isOpen(.mute),
             microphone.told != nil || microphone.asked != .nothing,
             microphone.told?.mute.contains(.byPublisher) ?? false != requested.isMuted
         else { return }
@@ -352,8 +422,10 @@ struct RoomPresence {
         let policy = requested.interruptibleBy
         orders.append(.ask(.publish(places[index].assignment, interruptibleBy: policy, name: name)))
         places[index].asked = .publication(name)
-        // The room has forgotten it with the stream.
-        if index == 0, requested.isMuted { tellMute(&orders) }
+        guard index == 0 else { return }
+        // The room has forgotten it with the stream, and what was asked of that.
+        asked.isMuted = nil
+        if requested.isMuted { tellMute(&orders) }
     }
 
     private mutating func tellMute(_ orders: inout [Order]) {

@@ -134,11 +134,14 @@ struct StreamChoice {
         tell(entry.name, &orders)
     }
 
-    /// The room has refused a request to hear a stream, or it could not be sent.
-    mutating func refuse(_ stream: StreamID, _ refusal: RoomRefusal, _ orders: inout [Order]) {
-        guard let entry = streams[stream], entry.standing == .asked else { return }
+    /// The room has refused a request to hear a stream, or it could not be sent. Whether that is news: not where the
+    /// stream has gone that was asked for once more.
+    @discardableResult
+    mutating func refuse(_ stream: StreamID, _ refusal: RoomRefusal, _ orders: inout [Order]) -> Bool {
+        guard let entry = streams[stream], entry.standing == .asked else { return refusal != .unknownStream }
         streams[stream]?.standing = .refused(refusal)
         tell(entry.name, &orders)
+        return true
     }
 
     /// The room does not answer.

@@ -49,17 +49,17 @@ extension VoiceEngine {
     /// Of the room that the engine is in, or has just left.
     private func handle(_ event: RoomClientEvent) {
         room?.handle(event)
-        carryTexts()
+        carryOn()
     }
 
-    /// Sends what is due of texts, and sees to it that it is called when more is.
-    private func carryTexts() {
-        textTimer?.cancel()
-        textTimer = nil
-        guard let pause = room?.carryTexts() else { return }
-        textTimer = Task { [weak self] in
+    /// Does what is due in the room, and sees to it that it is called when more is.
+    func carryOn() {
+        roomTimer?.cancel()
+        roomTimer = nil
+        guard let pause = room?.carryOn() else { return }
+        roomTimer = Task { [weak self] in
             do { try await Task.sleep(for: pause) } catch { return }
-            await self?.carryTexts()
+            await self?.carryOn()
         }
     }
 
@@ -106,6 +106,6 @@ extension VoiceEngine {
     ) throws(EngineError) {
         guard let room else { throw .notJoined }
         try room.changeText(stream, change, isFinal: isFinal, extras: extras)
-        carryTexts()
+        carryOn()
     }
 }

@@ -97,6 +97,7 @@ extension VoiceEngine {
         if !name.isEmpty { try Self.check(name) }
         requests.presence.microphone = name
         if let room, !room.isOver { room.publish(as: name) }
+        carryOn()
     }
 
     /// Withdraws the microphone's stream, here and in the rooms that follow, until ``publish(as:)``. What is heard, and
@@ -104,6 +105,7 @@ extension VoiceEngine {
     public func unpublish() {
         requests.presence.microphone = nil
         if let room, !room.isOver { room.publish(as: nil) }
+        carryOn()
     }
 
     /// Publishes a stream that the app feeds, beside the microphone, under this name: now, or as soon as there is a
@@ -125,12 +127,14 @@ extension VoiceEngine {
         }
         requests.presence.outgoing[stream.id.rawValue] = name
         if let room, !room.isOver { room.publish(line: stream.id.rawValue, as: name) }
+        carryOn()
         return stream
     }
 
     private func withdraw(_ number: UInt64) {
         guard requests.presence.outgoing.removeValue(forKey: number) != nil else { return }
         if let room, !room.isOver { room.unpublish(line: number) }
+        carryOn()
     }
 
     private static func check(_ name: String) throws(EngineError) {
@@ -144,9 +148,14 @@ extension VoiceEngine {
     /// Becomes a talker, or a listener, who publishes nothing, as far as the token lets it;
     /// ``EngineEvent/roleChanged(_:_:)`` follows. ``RoomClientConfiguration/role`` is what it comes in as.
     ///
+    /// A listener is silent from this call on, also where the room could not be told yet; that is tried again. What
+    /// cannot be asked for at once of a talker is given up: ``EngineEvent/requestRefused(_:_:)`` or
+    /// ``EngineEvent/requestFailed(_:_:)`` tells.
+    ///
     /// - Throws: ``EngineError/notJoined``, ``EngineError/requestRefused(_:)``.
     public func setRole(_ role: RoomRole) throws(EngineError) {
         guard let room else { throw .notJoined }
+        defer { carryOn() }
         try room.setRole(role)
     }
 
@@ -154,8 +163,8 @@ extension VoiceEngine {
     public var attributes: ParticipantAttributes { requests.presence.attributes }
 
     /// Tells something of the engine, its name or state say, to everybody in the room, and in the rooms that follow;
-    /// nil takes it back. May be called before there is a room; in one some ten times a second. Keys that begin with
-    /// `dv.` have a meaning, see ``AgentAttribute``.
+    /// nil takes it back. May be called before there is a room; in one some ten times a second, and of more
+    /// the last is told a little later. Keys that begin with `dv.` have a meaning, see ``AgentAttribute``.
     ///
     /// - Parameters:
     ///   - key: 1 to 32 bytes of UTF-8; 16 at most.
@@ -165,6 +174,7 @@ extension VoiceEngine {
         do throws(RoomSessionError) {
             requests.presence.attributes = try requests.presence.attributes.setting(key, to: value)
         } catch { throw .requestRefused(error) }
+        defer { carryOn() }
         if let room, !room.isOver { try room.setAttributes(requests.presence.attributes) }
     }
 }

@@ -32,10 +32,14 @@ final class PresenceMember {
     var address: EndpointAddress
     /// What the media thread sends, by line; 0 is the microphone.
     private(set) var sent: [UInt64: Sending] = [:]
-    /// Requests that were refused, or not sent, since the app has asked for one of that kind.
+    /// Requests that came to nothing since the app has asked for one of that kind.
     private(set) var disappointed: Set<RoomRequest> = []
-    /// So many of the next requests are not taken.
+    /// So many of the next requests are not taken: by the queue to the network thread, or on it by the session's.
     var lostRequests = 0
+    var losesInSession = false
+    /// Events that wait for the control thread; of more it is told that they were lost.
+    var eventLimit = 1024
+    private var lostEvents = 0
     /// What went wrong: sound that nobody wanted to be heard.
     var faults: [String] = []
     private(set) var isIn = false
@@ -44,8 +48,14 @@ final class PresenceMember {
     /// What the network thread is given for the next join, and what it has.
     private var entrance: RoomEntrance
     private var handed: [(due: Duration, RoomEntrance)] = []
-    private var asked: [(due: Duration, RoomMessage)] = []
-    private var told: [(due: Duration, RoomSessionEvent)] = []
+    private var asked: [(due: Duration, RoomMessage, stay: RejoinSecret?)] = []
+    private var told: [(due: Duration, News)] = []
+
+    private enum News {
+        case event(RoomSessionEvent)
+        case failure(RoomMessage)
+        case losses(JoinGrant, RoomRoster)
+    }
     private var random: SeededNumbers
 
     init(
@@ -75,8 +85,8 @@ final class PresenceMember {
             session: session, server: PresenceRoom.server, security: Plaintext(key: key), cookieKey: key)
     }
 
-    /// Whether it wants to be heard by nobody, as far as it was not told that it cannot have that.
-    var isListener: Bool { requested.role == .listener && !disappointed.contains(.setRole) }
+    /// Whether it wants to be heard by nobody.
+    var isListener: Bool { requested.role == .listener }
 
     // MARK: What the app asks for
 
@@ -127,11 +137,11 @@ final class PresenceMember {
         for action in actions {
             switch action {
             case .ask(let request):
-                if lostRequests > 0 {
+                if lostRequests > 0, !losesInSession {
                     lostRequests -= 1
                     unasked.append(request)
                 } else {
-                    asked.append((max(now + hop(), asked.last?.due ?? now), request))
+                    asked.append((max(now + hop(), asked.last?.due ?? now), request, media.grant?.secret))
                 }
             case .command(let command): obey(command, now: now)
             case .post(.requestRefused(let request, _)):
@@ -148,7 +158,10 @@ final class PresenceMember {
 
     private func fail(_ message: RoomMessage, now: Duration) {
         guard let request = message.request else { return }
-        disappointed.insert(request)
+        // All else is tried again.
+        if message == .setRole(.talker) || [.subscribe, .unsubscribe].contains(request) {
+            disappointed.insert(request)
+        }
         carryOut(media.requestFailed(request, subject: message.subject), now: now)
     }
 
@@ -174,6 +187,23 @@ final class PresenceMember {
         carryOut(media.handle(event), now: now)
     }
 
+    private func handle(_ news: News, now: Duration) {
+        switch news {
+        case .event(let event): handle(event, now: now)
+        case .failure(let request): fail(request, now: now)
+        case .losses(let grant, let roster): carryOut(media.catchUp(grant, roster), now: now)
+        }
+    }
+
+    /// Hands an event over, or loses it, though never one that begins or ends the stay.
+    private func tell(_ news: News, now: Duration) {
+        var isVital = false
+        if case .event(.joined) = news { isVital = true }
+        if case .event(.ended) = news { isVital = true }
+        guard isVital || told.count < eventLimit else { return lostEvents += 1 }
+        told.append((max(now + hop(), told.last?.due ?? now), news))
+    }
+
     // MARK: Both threads
 
     /// How long it takes until the other thread sees it: a moment, or a little more where the machine is busy.
@@ -182,24 +212,37 @@ final class PresenceMember {
     }
 
     /// When something waits for one of the threads.
-    var nextHop: Duration? { [handed.first?.due, asked.first?.due, told.first?.due].compactMap { $0 }.min() }
+    var nextHop: Duration? {
+        [handed.first?.due, asked.first?.due, told.first?.due, nextAsking].compactMap { $0 }.min()
+    }
+
+    private var nextAsking: Duration?
 
     func runThreads(now: Duration) {
-        while let event = guest.session.pollEvent() {
-            told.append((max(now + hop(), told.last?.due ?? now), event))
+        while let event = guest.session.pollEvent() { tell(.event(event), now: now) }
+        if lostEvents > 0, told.count < eventLimit, guest.session.state == .joined, let grant = guest.session.grant {
+            tell(.losses(grant, guest.session.roster), now: now)
+            lostEvents = 0
         }
-        while let (due, event) = told.first, due <= now {
+        while let (due, news) = told.first, due <= now {
             told.removeFirst()
-            handle(event, now: now)
+            handle(news, now: now)
         }
+        if isIn, !media.isAway { carryOut(media.askAgain(now: now), now: now) }
         while let (due, entrance) = handed.first, due <= now {
             handed.removeFirst()
             guest.session.rejoin(as: entrance)
         }
-        while let (due, request) = asked.first, due <= now {
+        while let (due, request, stay) = asked.first, due <= now {
             asked.removeFirst()
-            do { try guest.session.ask(request) } catch { fail(request, now: now) }
+            if lostRequests > 0, losesInSession {
+                lostRequests -= 1
+                tell(.failure(request), now: now)
+            } else {
+                do { try guest.session.ask(request, in: stay) } catch { tell(.failure(request), now: now) }
+            }
         }
+        nextAsking = isIn && !media.isAway ? media.nextAsking(now: now) : nil
     }
 
     /// Whether nothing waits.
