@@ -241,8 +241,13 @@ struct RoomPresence {
     mutating func published(_ stream: PublishedStream, _ orders: inout [Order]) {
         guard let index = index(of: stream.assignment.stream) else { return }
         places[index].told = stream
+        switch places[index].asked {
+        case .nothing: break
         // Where it has another name than was asked for it was published before, and is not again.
-        if case .publication = places[index].asked { places[index].asked = .nothing }
+        case .publication: places[index].asked = .nothing
+        // By a request that was taken for lost, perhaps behind the withdrawal, of which nothing is told then.
+        case .withdrawal: orders.append(.ask(.unpublish(stream.assignment.stream)))
+        }
         if index == 0, isMutedAsAsked { asked.isMuted = nil }
         let line = places[index].sent
         settle(&orders)

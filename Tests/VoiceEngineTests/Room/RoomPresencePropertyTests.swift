@@ -11,7 +11,7 @@ struct RoomPresencePropertyTests {
     /// sent as a stream that the app had closed, a talker who stays unheard, names and subscriptions that got lost; and
     /// where requests or events were lost, a listener who is sent, talkers and attributes that are never asked for.
     private static let telling: [UInt64] = [
-        20, 36, 57, 82, 125, 137, 140, 146, 179, 260, 749, 908, 4, 99, 132, 167, 1047, 1161,
+        20, 36, 57, 82, 125, 137, 140, 146, 179, 260, 749, 908, 4, 99, 132, 167, 1047, 1161, 5309,
     ]
 
     /// Members change their minds in any order while the network, the server and the queues fail them.

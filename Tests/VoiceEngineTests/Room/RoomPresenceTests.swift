@@ -182,6 +182,21 @@ struct RoomPresenceTests: RoomMediaTesting {
         #expect(media.handle(.published(Self.own, microphone)).map(text) == ["send 500"])
     }
 
+    @Test("a name whose request was taken for lost does not keep the next from being asked for")
+    func takenForLost() {
+        var media = RoomMedia(randomStart: 7)
+        _ = media.publish(as: "x")
+        _ = media.handle(.joined(grant(), RoomRoster([me])))
+        // When the join has published it, and the word comes that the first request for its name was not sent
+        #expect(media.handle(.published(Self.own, microphone)).map(text).last == "publish 500 as x")
+        _ = media.requestFailed(.publish, subject: Self.ownStream.stream.rawValue)
+        // And the second was
+        let named = media.handle(.published(Self.own, PublishedStream(Self.ownStream, name: "x")))
+        #expect(named.map(text) == ["ask unpublish(\(Self.ownStream.stream))"])
+        #expect(media.handle(.unpublished(Self.own, Self.ownStream.stream)).isEmpty)
+        #expect(media.publish(as: "y").map(text) == ["publish 500 as y"])
+    }
+
     @Test("a stream that has gone when it is asked for once more is no news")
     func repeatedSubscription() {
         let byChoice: RoomCapabilities = [.publish, .subscribe]
