@@ -177,8 +177,8 @@ struct RoomRejoinTests {
         // When it is good again
         rooms.conditions = .steady
         rooms.run(for: .seconds(15))
-        // Then bob has each once, in order, but for what alice was told was too much for him at once: she may have been away for
-        // three breaks
+        // Then bob has each once, in order, but for what alice was told was too much for him at once, as where she has
+        // been away for three breaks
         let received: [Int] = rooms.clients[1].events.compactMap {
             if case .message(_, _, _, let bytes) = $0 { Int(bytes[0]) } else { nil }
         }
