@@ -4,9 +4,23 @@ internal import VoiceDialog
 
 /// A session's events: kept for a while, and passed on to whoever listens.
 final class EventHub: Sendable {
+    private struct Listener {
+        let continuation: AsyncStream<JSON>.Continuation
+        let ending = Ending()
+    }
+
+    /// Whether a listener has gone; told without the lock, as `EventBroadcast` of VoiceEngine does and for its reason.
+    private final class Ending: Sendable {
+        private let isReached = Atomic(false)
+
+        var isOver: Bool { isReached.load(ordering: .acquiring) }
+
+        func reach() { isReached.store(true, ordering: .releasing) }
+    }
+
     private struct State {
         var log = EventLog()
-        var listeners: [Int: AsyncStream<JSON>.Continuation] = [:]
+        var listeners: [Int: Listener] = [:]
         var nextListener = 0
         var isOver = false
     }
@@ -21,11 +35,14 @@ final class EventHub: Sendable {
 
     func tell(_ type: String, _ members: [String: JSON] = [:]) {
         let milliseconds = Int((ControlServer.now - start) / .milliseconds(1))
-        state.withLock { state in
-            guard !state.isOver else { return }
+        let gone: [Listener] = state.withLock { state in
+            guard !state.isOver else { return [] }
             let event = state.log.append(type, members, milliseconds: milliseconds)
-            for listener in state.listeners.values { listener.yield(event) }
+            for listener in state.listeners.values { listener.continuation.yield(event) }
+            return Self.takeGone(from: &state)
         }
+        // Outside the lock, as the last reference to a continuation may end its stream.
+        withExtendedLifetime(gone) {}
     }
 
     func events(after number: Int) -> [JSON] { state.withLock { $0.log.events(after: number) } }
@@ -34,14 +51,22 @@ final class EventHub: Sendable {
     func listen(after number: Int) -> AsyncStream<JSON> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: JSON.self, bufferingPolicy: .bufferingNewest(Self.backlog))
-        let id = state.withLock { state in
+        let listener = Listener(continuation: continuation)
+        continuation.onTermination = { [ending = listener.ending] _ in ending.reach() }
+        let gone = state.withLock { state in
             for event in state.log.events(after: number) { continuation.yield(event) }
-            if state.isOver { continuation.finish() } else { state.listeners[state.nextListener] = continuation }
+            if state.isOver { continuation.finish() } else { state.listeners[state.nextListener] = listener }
             state.nextListener += 1
-            return state.nextListener - 1
+            return Self.takeGone(from: &state)
         }
-        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[id] = nil } }
+        withExtendedLifetime(gone) {}
         return stream
+    }
+
+    private static func takeGone(from state: inout State) -> [Listener] {
+        let gone = state.listeners.filter { $0.value.ending.isOver }
+        for id in gone.keys { state.listeners[id] = nil }
+        return Array(gone.values)
     }
 
     /// Waits for an event behind this number.
@@ -63,6 +88,6 @@ final class EventHub: Sendable {
             defer { state.listeners = [:] }
             return Array(state.listeners.values)
         }
-        listeners.forEach { $0.finish() }
+        listeners.forEach { $0.continuation.finish() }
     }
 }

@@ -64,7 +64,18 @@ private struct NumberedEvent: Sendable {
 final class EventBroadcast: Sendable {
     private struct Listener {
         let continuation: AsyncStream<NumberedEvent>.Continuation
+        let ending = Ending()
         var sent = 0
+    }
+
+    /// Whether a listener has gone. It tells so without the lock: it may be cancelled while events are posted, and the
+    /// runtime, which wakes and cancels one task under one lock, holds that then.
+    private final class Ending: Sendable {
+        private let isReached = Atomic(false)
+
+        var isOver: Bool { isReached.load(ordering: .acquiring) }
+
+        func reach() { isReached.store(true, ordering: .releasing) }
     }
 
     private struct State {
@@ -85,7 +96,7 @@ final class EventBroadcast: Sendable {
     }
 
     /// How many listen now.
-    var listenerCount: Int { state.withLock { $0.listeners.count } }
+    var listenerCount: Int { state.withLock { $0.listeners.values.count { !$0.ending.isOver } } }
 
     /// What the events so far amount to.
     var conditions: LiveConditions { state.withLock { $0.conditions } }
@@ -96,26 +107,35 @@ final class EventBroadcast: Sendable {
     func listen() -> EventStream {
         let (numbered, continuation) = AsyncStream.makeStream(
             of: NumberedEvent.self, bufferingPolicy: .bufferingNewest(EventStream.capacity))
-        let id = state.withLock { state in
-            defer { state.nextListener += 1 }
-            state.listeners[state.nextListener] = Listener(continuation: continuation)
-            return state.nextListener
+        let listener = Listener(continuation: continuation)
+        continuation.onTermination = { [ending = listener.ending] _ in ending.reach() }
+        let gone = state.withLock { state in
+            state.listeners[state.nextListener] = listener
+            state.nextListener += 1
+            return Self.takeGone(from: &state)
         }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
-        }
+        // Outside the lock, as the last reference to a continuation may end its stream.
+        withExtendedLifetime(gone) {}
         return EventStream(numbered)
     }
 
     func post(_ event: EngineEvent) {
         // Under the lock, so that all listeners get the events of several threads in one order.
-        state.withLock { state in
+        let gone = state.withLock { state in
             state.conditions.take(event)
             for id in state.listeners.keys {
                 guard let listener = state.listeners[id] else { continue }
                 listener.continuation.yield(NumberedEvent(number: listener.sent, event: event))
                 state.listeners[id]?.sent += 1
             }
+            return Self.takeGone(from: &state)
         }
+        withExtendedLifetime(gone) {}
+    }
+
+    private static func takeGone(from state: inout State) -> [Listener] {
+        let gone = state.listeners.filter { $0.value.ending.isOver }
+        for id in gone.keys { state.listeners[id] = nil }
+        return Array(gone.values)
     }
 }
