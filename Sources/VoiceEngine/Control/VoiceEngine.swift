@@ -24,7 +24,7 @@ public actor VoiceEngine {
     var requests = StreamRequests()
     /// Carries the room's events here.
     var follower: Task<Void, Never>?
-    /// Waits until more of the texts may be sent.
+    /// Waits until something is due in the room: texts, and what is asked again.
     var roomTimer: Task<Void, Never>?
     /// The volume that was asked for, and what follows the noise below it.
     var outputVolume: Float = 1
