@@ -106,9 +106,8 @@ let package = Package(
             "VoiceTransport", "CLinuxRealtime", "VoiceQueue", "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms",
             "CJWT", "CDTLS", "COpenSSL"),
         module(
-            "VoiceEngine", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns", "VoiceText",
-            "VoicePeers",
-            "VoiceRooms", "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
+            "VoiceEngine", "VoiceQueue", "VoiceRealtime", "VoiceSignal", "VoiceWire", "VoicePlayout", "VoiceTurns",
+            "VoiceText", "VoicePeers", "VoiceRooms", "VoiceProcessing", "VoiceCoding", "VoiceDevices", "VoiceTransport"),
         module("VoicePartner", "VoiceEngine", "VoiceQueue", "VoiceRealtime", "VoiceSignal", "VoiceTurns"),
         module(
             "RealtimePartner", "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSignal",
@@ -119,7 +118,7 @@ let package = Package(
             "VoiceDevices", "VoiceRealtime", "VoiceSignal"),
         module(
             "ControlServer", "ControlAPI", "VoiceDialog", "VoiceWeb", "VoicePartner", "VoiceEngine", "VoiceDevices",
-            "VoiceRealtime", "VoiceTransport", "VoiceRooms"),
+            "VoiceQueue", "VoiceRealtime", "VoiceTransport", "VoiceRooms"),
         module(
             "SimulatedCalls", "VoiceEngine", "VoiceSimulation", "VoiceSignal", "VoiceWire", "VoicePeers", "VoiceRooms",
             "VoiceProcessing", "VoiceDevices", "VoiceRealtime"),

@@ -1,27 +1,13 @@
 internal import ControlAPI
 internal import Synchronization
 internal import VoiceDialog
+internal import VoiceQueue
 
 /// A session's events: kept for a while, and passed on to whoever listens.
 final class EventHub: Sendable {
-    private struct Listener {
-        let continuation: AsyncStream<JSON>.Continuation
-        let ending = Ending()
-    }
-
-    /// Whether a listener has gone; told without the lock, as `EventBroadcast` of VoiceEngine does and for its reason.
-    private final class Ending: Sendable {
-        private let isReached = Atomic(false)
-
-        var isOver: Bool { isReached.load(ordering: .acquiring) }
-
-        func reach() { isReached.store(true, ordering: .releasing) }
-    }
-
     private struct State {
         var log = EventLog()
-        var listeners: [Int: Listener] = [:]
-        var nextListener = 0
+        var listeners = StreamListeners<JSON>()
         var isOver = false
     }
 
@@ -35,38 +21,26 @@ final class EventHub: Sendable {
 
     func tell(_ type: String, _ members: [String: JSON] = [:]) {
         let milliseconds = Int((ControlServer.now - start) / .milliseconds(1))
-        let gone: [Listener] = state.withLock { state in
-            guard !state.isOver else { return [] }
+        let gone: StreamListeners<JSON>.Former? = state.withLock { state in
+            guard !state.isOver else { return nil }
             let event = state.log.append(type, members, milliseconds: milliseconds)
-            for listener in state.listeners.values { listener.continuation.yield(event) }
-            return Self.takeGone(from: &state)
+            state.listeners.send { _ in event }
+            return state.listeners.takeGone()
         }
-        // Outside the lock, as the last reference to a continuation may end its stream.
-        withExtendedLifetime(gone) {}
+        gone?.finish()
     }
 
     func events(after number: Int) -> [JSON] { state.withLock { $0.log.events(after: number) } }
 
     /// The events behind a number, and those that follow.
     func listen(after number: Int) -> AsyncStream<JSON> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: JSON.self, bufferingPolicy: .bufferingNewest(Self.backlog))
-        let listener = Listener(continuation: continuation)
-        continuation.onTermination = { [ending = listener.ending] _ in ending.reach() }
-        let gone = state.withLock { state in
-            for event in state.log.events(after: number) { continuation.yield(event) }
-            if state.isOver { continuation.finish() } else { state.listeners[state.nextListener] = listener }
-            state.nextListener += 1
-            return Self.takeGone(from: &state)
+        let (stream, gone) = state.withLock { state in
+            let stream = state.listeners.add(
+                keepingNewest: Self.backlog, first: state.log.events(after: number))
+            return (stream, state.isOver ? state.listeners.takeAll() : state.listeners.takeGone())
         }
-        withExtendedLifetime(gone) {}
+        gone.finish()
         return stream
-    }
-
-    private static func takeGone(from state: inout State) -> [Listener] {
-        let gone = state.listeners.filter { $0.value.ending.isOver }
-        for id in gone.keys { state.listeners[id] = nil }
-        return Array(gone.values)
     }
 
     /// Waits for an event behind this number.
@@ -85,9 +59,8 @@ final class EventHub: Sendable {
     func finish() {
         let listeners = state.withLock { state in
             state.isOver = true
-            defer { state.listeners = [:] }
-            return Array(state.listeners.values)
+            return state.listeners.takeAll()
         }
-        listeners.forEach { $0.continuation.finish() }
+        listeners.finish()
     }
 }

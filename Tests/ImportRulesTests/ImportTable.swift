@@ -13,8 +13,8 @@ enum ImportTable {
         "VoiceWeb": ["CWebSocket", "VoiceQueue", "VoiceRealtime"],
         "ControlAPI": ["VoiceDialog", "VoiceQueue"],
         "ControlServer": [
-            "ControlAPI", "VoiceDevices", "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceRealtime", "VoiceRooms",
-            "VoiceTransport", "VoiceWeb",
+            "ControlAPI", "VoiceDevices", "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceQueue", "VoiceRealtime",
+            "VoiceRooms", "VoiceTransport", "VoiceWeb",
         ],
         "VoiceGraph": ["VoiceDialog"],
         "VoicePeers": ["VoiceQueue", "VoiceWire"],
@@ -27,7 +27,7 @@ enum ImportTable {
             "VoiceQueue", "VoiceRealtime", "VoiceWire", "VoicePeers", "VoiceRooms", "CDTLS", "COpenSSL", "CJWT",
             "CLinuxRealtime",
         ],
-        "VoiceEngine": stages.union(["VoiceTurns", "VoiceText"]),
+        "VoiceEngine": stages.union(["VoiceQueue", "VoiceTurns", "VoiceText"]),
         "VoicePartner": ["VoiceEngine", "VoiceQueue", "VoiceRealtime", "VoiceSignal", "VoiceTurns"],
         "RealtimePartner": [
             "VoiceDialog", "VoiceEngine", "VoicePartner", "VoiceProcessing", "VoiceSignal", "VoiceTurns", "VoiceWeb",

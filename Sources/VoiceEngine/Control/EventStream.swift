@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import VoiceQueue
 
 /// The engine's events, for one listener: an `AsyncSequence` that keeps the newest ones. Where the listener was too
 /// slow, ``EngineEvent/eventsDropped(_:)`` stands where others are missing.
@@ -62,41 +63,17 @@ private struct NumberedEvent: Sendable {
 
 /// Gives every event to every listener, and keeps what follows from them all. Any thread may post.
 final class EventBroadcast: Sendable {
-    private struct Listener {
-        let continuation: AsyncStream<NumberedEvent>.Continuation
-        let ending = Ending()
-        var sent = 0
-    }
-
-    /// Whether a listener has gone. It tells so without the lock: it may be cancelled while events are posted, and the
-    /// runtime, which wakes and cancels one task under one lock, holds that then.
-    private final class Ending: Sendable {
-        private let isReached = Atomic(false)
-
-        var isOver: Bool { isReached.load(ordering: .acquiring) }
-
-        func reach() { isReached.store(true, ordering: .releasing) }
-    }
-
     private struct State {
-        var nextListener = 0
-        var listeners: [Int: Listener] = [:]
+        var listeners = StreamListeners<NumberedEvent>()
         var conditions = LiveConditions()
     }
 
     private let state = Mutex(State())
 
-    deinit {
-        // Outside the lock: a continuation that ends tells its listener's end.
-        let all = state.withLock { state in
-            defer { state.listeners = [:] }
-            return state.listeners
-        }
-        all.values.forEach { $0.continuation.finish() }
-    }
+    deinit { state.withLock { $0.listeners.takeAll() }.finish() }
 
     /// How many listen now.
-    var listenerCount: Int { state.withLock { $0.listeners.values.count { !$0.ending.isOver } } }
+    var listenerCount: Int { state.withLock { $0.listeners.count } }
 
     /// What the events so far amount to.
     var conditions: LiveConditions { state.withLock { $0.conditions } }
@@ -105,37 +82,20 @@ final class EventBroadcast: Sendable {
     func forgetConditions() { state.withLock { $0.conditions = LiveConditions() } }
 
     func listen() -> EventStream {
-        let (numbered, continuation) = AsyncStream.makeStream(
-            of: NumberedEvent.self, bufferingPolicy: .bufferingNewest(EventStream.capacity))
-        let listener = Listener(continuation: continuation)
-        continuation.onTermination = { [ending = listener.ending] _ in ending.reach() }
-        let gone = state.withLock { state in
-            state.listeners[state.nextListener] = listener
-            state.nextListener += 1
-            return Self.takeGone(from: &state)
+        let (stream, gone) = state.withLock { state in
+            (state.listeners.add(keepingNewest: EventStream.capacity), state.listeners.takeGone())
         }
-        // Outside the lock, as the last reference to a continuation may end its stream.
-        withExtendedLifetime(gone) {}
-        return EventStream(numbered)
+        gone.finish()
+        return EventStream(stream)
     }
 
     func post(_ event: EngineEvent) {
         // Under the lock, so that all listeners get the events of several threads in one order.
         let gone = state.withLock { state in
             state.conditions.take(event)
-            for id in state.listeners.keys {
-                guard let listener = state.listeners[id] else { continue }
-                listener.continuation.yield(NumberedEvent(number: listener.sent, event: event))
-                state.listeners[id]?.sent += 1
-            }
-            return Self.takeGone(from: &state)
+            state.listeners.send { NumberedEvent(number: $0, event: event) }
+            return state.listeners.takeGone()
         }
-        withExtendedLifetime(gone) {}
-    }
-
-    private static func takeGone(from state: inout State) -> [Listener] {
-        let gone = state.listeners.filter { $0.value.ending.isOver }
-        for id in gone.keys { state.listeners[id] = nil }
-        return Array(gone.values)
+        gone.finish()
     }
 }
