@@ -112,10 +112,13 @@ package final class StreamLink: Sendable {
     fileprivate func over() { state.withLock { $0.isOver = true } }
 }
 
-/// A server of byte streams on a thread of its own, for up to 64 connections, with TLS where it is given a certificate.
+/// A server of byte streams on a thread of its own, for up to ``connectionLimit`` connections, with TLS where it is given a certificate.
 /// Where there are as many, a newcomer has the place of one that may give way (``StreamStanding``), if there is one.
 /// Letting it go closes all, and waits for its thread.
 package final class StreamServer: Sendable {
+    /// How many connections there are at most.
+    package static let connectionLimit: Int = DV_STREAM_CONNECTIONS
+
     /// Where it listens.
     package let port: UInt16
     private let loop: StreamLoop
