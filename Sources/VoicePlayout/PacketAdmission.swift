@@ -140,7 +140,8 @@ extension PlayoutPlanner {
         // The sender's packets are of one length, so that the distance in time is that in packets.
         let sequence = carrier.sequence - Int64(offset / framing.frames)
         guard sequence >= cursor.sequence, carrier.sequence - sequence < Int64(store.capacity),
-            !received.contains(sequence), store[sequence] == nil
+            // A carrier may be refused for want of room, and what it repeats may still have its place.
+            sequence - cursor.sequence < Int64(store.capacity), !received.contains(sequence), store[sequence] == nil
         else {
             statistics.fecPacketsDiscarded += 1
             return
