@@ -32,14 +32,15 @@ struct StreamClockTests {
             clock.start(at: MonotonicTime(nanoseconds: Int64(time)))
         }
 
-        /// One more look, 5 ms after the last; `late` beyond the jitter. The moment of it.
+        /// One more look, 5 ms after the last; `late` beyond the jitter, at a frame that is told to be `ahead` of the
+        /// right one. The moment of it.
         @discardableResult
-        mutating func look(_ clock: inout StreamClock, late: Double = 0) -> Double {
+        mutating func look(_ clock: inout StreamClock, late: Double = 0, ahead: Int = 0) -> Double {
             looks += 1
             let due = origin + Double(looks * 240) * period
             let now = due + late + (jitter > 0 ? Double.random(in: 0...jitter, using: &random) : 0)
             let frame = Int((now - origin) / period) / granule * granule
-            clock.observe(frame: frame, at: MonotonicTime(nanoseconds: Int64(now)))
+            clock.observe(frame: frame + ahead, at: MonotonicTime(nanoseconds: Int64(now)))
             return now
         }
 
@@ -119,6 +120,25 @@ struct StreamClockTests {
         device.look(&clock, late: late)
         #expect(clock.jumps == 0)
         #expect(abs(device.error(clock, at: 6e9) - before) < 150)
+    }
+
+    @Test(
+        "Looks that tell of a frame far ahead are left aside, and where two agree, the next two mend it",
+        arguments: [1, 2, 3], [480, 48_000, 1 << 32])
+    func ahead(looks: Int, frames: Int) {
+        var clock = StreamClock(sampleRate: 48_000)
+        var device = Device(ppm: 80)
+        device.start(&clock, at: 1e9)
+        for _ in 0..<4_000 { device.look(&clock) }
+        let before = clock.clock.driftPPM
+        for _ in 0..<looks { device.look(&clock, ahead: frames) }
+        // Within a tenth of a second
+        var now = 0.0
+        for _ in 0..<20 { now = device.look(&clock) }
+        #expect(abs(device.error(clock, at: now)) < 30)
+        #expect(clock.jumps == (looks > 1 ? 2 : 0))
+        for _ in 0..<2_000 { device.look(&clock) }
+        #expect(abs(clock.clock.driftPPM - before) < 2)
     }
 
     @Test(

@@ -10,6 +10,9 @@ internal import VoiceRealtime
 /// A handle of plain pointers, so that real-time code can pass it about; whoever opened it calls ``close()`` once.
 @safe
 struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
+    /// No way to a converter beyond the buffer takes longer: what tells of more, or has wrapped, tells nothing.
+    private static var longestWaySeconds: Int { @_noLocks @_noAllocation get { 10 } }
+
     let direction: DeviceDirection
     let format: StreamFormat
     let conversion: SampleConversion
@@ -148,13 +151,15 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     }
 
     /// Where the stream stands, with the time at which it stood there; the clock's reading where the driver gives no
-    /// time, or one that cannot be. 0 or a negative errno. Real-time safe.
+    /// time, or one that cannot be, and no delay where that cannot be. 0 or a negative errno. Real-time safe.
     @_noLocks @_noAllocation
     func observe(_ moment: inout dv_pcm_moment) -> Int32 {
         let error = unsafe dv_pcm_observe(pcm, status, &moment)
         let now = MonotonicTime.now().nanoseconds
         let age = now - moment.nanoseconds
         if age < 0 || age > 1_000_000_000 { moment.nanoseconds = now }
+        let longest = Int64(format.bufferFrames + Self.longestWaySeconds * format.sampleRate)
+        if Int64(moment.delay) > longest { moment.delay = 0 }
         return error
     }
 }
