@@ -50,9 +50,11 @@ struct CardLiveTests {
         expectAligned(run)
     }
 
-    @Test("After an xrun the times are right from the first frame on, and a period more is queued")
-    func xrun() throws {
-        let run = try CardRun(VirtualCard(arguments: "XRUN_AFTER_S=1"))
+    @Test(
+        "After an xrun the times are right from the first frame on, and a period more is queued",
+        arguments: cases(["RATE=48000", "RATE=16000"]))
+    func xrun(rate: String) throws {
+        let run = try CardRun(VirtualCard(arguments: "\(rate),XRUN_AFTER_S=1"))
         run.runUntilCalm(heard: 90_000)
         run.stop()
         for direction in [DeviceDirection.capture, .playback] {
@@ -63,14 +65,16 @@ struct CardLiveTests {
         #expect(run.counts.playback.gapFrames > 0 && run.counts.capture.gapFrames > 0)
         try expectLatency(run)
         expectAligned(run)
-        // The gap is in the reference as the silence that it was, so that its times go on without a jump. On a machine
-        // so loaded that the test itself has not kept up, there are others.
-        guard run.counts.playback.overflowFrames == 0 else { return }
-        let jumps = zip(run.played.marks, run.played.marks.dropFirst()).map { before, after in
-            after.time.nanoseconds
-                - before.time.advanced(byFrames: after.frame - before.frame, sampleRate: 48_000).nanoseconds
+        // A gap is there as the silence that it was, where it is not too long, so that the times go on without a jump.
+        // On a machine so loaded that the test itself has not kept up, there are others.
+        guard run.counts.playback.overflowFrames == 0, run.counts.capture.gapFrames < 960 else { return }
+        for track in [run.played, run.heard] {
+            let jumps = zip(track.marks, track.marks.dropFirst()).map { before, after in
+                after.time.nanoseconds
+                    - before.time.advanced(byFrames: after.frame - before.frame, sampleRate: 48_000).nanoseconds
+            }
+            #expect(jumps.allSatisfy { abs($0) < 700_000 }, "\(jumps.filter { abs($0) >= 700_000 })\n\(run.log)")
         }
-        #expect(jumps.allSatisfy { abs($0) < 1_000_000 }, "\(jumps.filter { abs($0) >= 1_000_000 })\n\(run.log)")
     }
 
     @Test("A jump of the device's position is followed within a buffer", arguments: cases([300, -300, 2_000, -2_000]))

@@ -104,7 +104,16 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
 
     mutating func breakOff(_ cause: ALSABreak, at now: MonotonicTime) {
         if cause == .xrun { port.recordXrun() }
-        missedSince = clock.time(ofFrame: framesMoved)
+        missedSince = nextTime
+    }
+
+    /// When the next frame for the port is at the ADC. What a resampler still holds has not been handed on.
+    private var nextTime: MonotonicTime {
+        @_noLocks @_noAllocation get {
+            converter == nil
+                ? clock.time(ofFrame: framesMoved)
+                : clock.time(ofConverted: framesConverted, convertedRate: 48_000, offset: framesSkipped)
+        }
     }
 
     func publish() { clock.publish(port) }
@@ -165,7 +174,7 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         unsafe stream.conversion.toMono(stream.raw, mono, frames: period)
         filled = 0
         if converter == nil {
-            unsafe deliver(mono, period, given: period, adcTime: clock.time(ofFrame: framesMoved))
+            unsafe deliver(mono, period, given: period, adcTime: nextTime)
             framesMoved += period
         } else {
             framesMoved += period
@@ -193,8 +202,7 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
             if consumed == 0 && produced == 0 { return }
             used += consumed
             guard produced > 0 else { continue }
-            let time = clock.time(ofConverted: framesConverted, convertedRate: 48_000, offset: framesSkipped)
-            unsafe deliver(converted, produced, given: produced, adcTime: time)
+            unsafe deliver(converted, produced, given: produced, adcTime: nextTime)
             framesConverted += produced
         }
     }

@@ -103,13 +103,23 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
     }
 
     mutating func breakOff(_ cause: ALSABreak, at now: MonotonicTime) {
-        silentSince = clock.time(ofFrame: framesMoved + pending)
+        silentSince = nextTime
         guard cause == .xrun else { return }
         port.recordXrun()
         // Since the wake-up was due that would have filled the queue again: it is dry, so all but a period of it was
         // played meanwhile.
         let dry = now.frames(since: clock.time(ofFrame: framesMoved), sampleRate: stream.format.sampleRate)
         _ = tuner.noteXrun(late: max(dry, 0) + target - stream.format.periodFrames, at: now)
+    }
+
+    /// When the next frame of the port would be at the DAC. What a resampler still holds has been rendered, too.
+    private var nextTime: MonotonicTime {
+        @_noLocks @_noAllocation get {
+            // Rendered frame j is device frame j * rate / 48000 after the silence of the start.
+            converter == nil
+                ? clock.time(ofFrame: framesMoved + pending)
+                : clock.time(ofConverted: framesRendered, convertedRate: 48_000, offset: framesPrimed)
+        }
     }
 
     func publish() { clock.publish(port) }
@@ -160,7 +170,7 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         let period = stream.format.periodFrames
         if converter == nil {
             var room = unsafe MutableSpan<Float>(_unsafeStart: mono, count: period)
-            port.render(into: &room, dacTime: clock.time(ofFrame: framesMoved))
+            port.render(into: &room, dacTime: nextTime)
         } else {
             convert(period)
         }
@@ -182,9 +192,7 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         while remainder < count {
             let needed = min(((count - remainder) * 48_000 + rate - 1) / rate, renderedCapacity)
             var room = unsafe MutableSpan<Float>(_unsafeStart: rendered, count: needed)
-            // Rendered frame j is device frame j * rate / 48000 after the silence of the start.
-            let time = clock.time(ofConverted: framesRendered, convertedRate: 48_000, offset: framesPrimed)
-            port.render(into: &room, dacTime: time)
+            port.render(into: &room, dacTime: nextTime)
             framesRendered += needed
             var used = 0
             while used < needed {
