@@ -5,9 +5,9 @@ package import VoicePeers
 ///     session ─► control ─► PeerTable ─► pollTransmit ─► socket ─► receive ─► PeerTable ─┬─ control ─► session
 ///     protect ◄─ media                                                                     └─ media ──► caller
 ///
-/// No clock, socket or random source. The driver opens a socket and calls `connect` whenever `wantsSocket`, gives what
-/// arrived (`receive`) and the time (`handleTimeout`), then empties `pollTransmit` and `session.pollEvent`, and sleeps
-/// until `nextTimeout`. One owner, one thread. Media allocates nothing.
+/// No clock, socket or random source. Whenever `wantsSocket`, the driver opens a socket and calls `connect`, or
+/// `cannotConnect`. It gives what arrived (`receive`) and the time (`handleTimeout`), then empties `pollTransmit` and
+/// `session.pollEvent`, and sleeps until `nextTimeout`. One owner, one thread. Media allocates nothing.
 package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The stay. Requests go to it directly.
     package var session: RoomSession
@@ -61,6 +61,13 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         path = session.path
         carrier = DatagramCarrier(estimator: carrier.estimator)
         peer = peers.connect(to: server, now: now)
+    }
+
+    /// There is no socket for the next path, as without a network. The session makes another one soon.
+    package mutating func cannotConnect(now: Duration) {
+        path = session.path
+        // Who leaves has a time limit already.
+        if session.state != .leaving { session.pathClosed(.here, now: now) }
     }
 
     /// Whether the path had better go on through another socket: the server answers no more through this one. The

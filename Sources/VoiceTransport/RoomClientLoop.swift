@@ -235,14 +235,13 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         if shared.tell(.eventsDropped(untoldDrops, grant, guest.session.roster)) { untoldDrops = 0 }
     }
 
-    /// A fresh socket for each path: the old one is bound to a local address that may have gone with its network. Where
-    /// there is no network at all it is tried again at the next wake.
+    /// A fresh socket for each path: the old one is bound to a local address that may have gone with its network.
     ///
     /// And one for the same path where nothing comes through the old one any more.
     private func reopen(now: Duration) {
         defer { isFailing = false }
         if guest.wantsSocket {
-            guard openSocket() == nil else { return }
+            guard openSocket() == nil else { return guest.cannotConnect(now: now) }
             guest.connect(now: now)
         } else if guest.suspectsSocket(now: now) || (isFailing && guest.isFollowed) {
             let isOpen = openSocket() == nil

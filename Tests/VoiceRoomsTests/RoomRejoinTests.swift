@@ -30,6 +30,22 @@ struct RoomRejoinTests {
         #expect(alice.session.roster == rooms.directory.roster(ofRoom: "kitchen"))
     }
 
+    @Test(arguments: [6.1, 9, 14, 25, 28.5])
+    func aClientWithoutANetworkComesBackSoonAfterIt(seconds: Double) throws {
+        // Given alice, whose machine has no network, so that she cannot even open a socket
+        var rooms = try kitchen("alice", "bob")
+        let before = rooms.clients[0].participant
+        rooms.clients[0].hasNetwork = false
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(seconds))
+        #expect(rooms.clients[0].session.state == .reconnecting)
+        // When it is back
+        rooms.clients[0].hasNetwork = true
+        rooms.run(for: min(RoomTimers.longestRetry, RoomTimers.breakWindow - .seconds(seconds)) + .seconds(0.1))
+        // Then she has tried again soon enough to be in
+        #expect(rooms.clients[0].session.state == .joined)
+        #expect(rooms.clients[0].participant == before)
+    }
+
     @Test func aDeadServerIsReportedWithinItsTimes() throws {
         var rooms = try kitchen("alice")
         let lost = rooms.now

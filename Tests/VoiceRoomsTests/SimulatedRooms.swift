@@ -26,6 +26,8 @@ final class SimulatedClient<Security: SimulatedSecurity> {
     var endpoint: EndpointAddress
     /// Where its machine is since its network has changed: the socket is dead, and a fresh one will be bound there.
     var home: EndpointAddress?
+    /// Whether its machine has a network at all: without, nothing is sent, and no socket can be opened.
+    var hasNetwork = true
     var isAlive = true
     var events: [RoomSessionEvent] = []
 
@@ -185,7 +187,9 @@ struct RoomsOver<Security: SimulatedSecurity> {
     private mutating func drain() {
         for client in clients where client.isAlive {
             transmit(from: client)
-            if client.guest.wantsSocket {
+            if client.guest.wantsSocket, !client.hasNetwork {
+                client.guest.cannotConnect(now: now)
+            } else if client.guest.wantsSocket {
                 if let home = client.home { client.endpoint = home }
                 client.guest.connect(now: now)
                 transmit(from: client)
@@ -245,7 +249,8 @@ struct RoomsOver<Security: SimulatedSecurity> {
         while true {
             var buffer = bytes.mutableSpan
             guard let count = client.guest.pollTransmit(into: &buffer, now: now) else { return }
-            if !client.isStranded { post(Array(bytes[..<count]), from: client.endpoint, to: Self.server) }
+            guard !client.isStranded, client.hasNetwork else { continue }
+            post(Array(bytes[..<count]), from: client.endpoint, to: Self.server)
         }
     }
 
