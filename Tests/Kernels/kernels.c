@@ -412,13 +412,16 @@ static void residual(void) {
     float *const uncertainty = positive(BINS), *const leakage = positive(BINS), *const floor = positive(BINS);
     float *const left = positive(BINS), *const gain = positive(BINS);
     double leak[BINS], noise[BINS];
-    const vk_residual_rule is = {0.3f, 0.2f, 1.02f, 0.05f, 0.9f, 3, 0.4f, 0.01f, 0.6f, 0.2f, 1.003f, 0.85f, 0.01f};
+    const vk_residual_rule is = {0.3f, 0.2f, 1.02f, 0.05f, 0.9f, 3, 0.4f, 0.01f, 0.6f, 0.2f, 1.003f, 1e-9f, 0.85f, 0.01f};
+    // Nothing comes in some bins, as from a microphone that is switched off.
+    for (size_t k = 0; k < BINS; k += 7) error[k] = 0;
     for (size_t k = 0; k < BINS; k++) {
         const double seen = fmin(1, usual_error[k] / (double)usual_echo[k]), now = leakage[k], power = error[k];
         const double next = seen < now ? now + is.fall * (seen - now) : now * is.growth;
         leak[k] = usual_echo[k] > is.audible ? between(next, is.least, is.most) : now;
         wanted[k] = fmax(is.tail * left[k], leak[k] * is.over * echo[k] + is.weight * uncertainty[k] + is.elsewhere);
         noise[k] = power < floor[k] ? floor[k] + is.noise_fall * (power - floor[k]) : floor[k] * (double)is.noise_growth;
+        if (power < is.silence) noise[k] = floor[k];
         const double posterior = power / wanted[k];
         const double prior = is.decision * gain[k] * gain[k] * posterior + (1 - is.decision) * fmax(posterior - 1, 0);
         also[k] = fmax(prior / (1 + prior), fmax(is.least_gain, fmin(1, sqrt(noise[k] / power))));

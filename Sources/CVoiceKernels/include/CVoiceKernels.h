@@ -154,8 +154,8 @@ typedef struct {
     float audible, fall, growth, least, most;
     /// Factors of the echo's power and of the filter's own error, what is added, and what stays of the last block's.
     float over, weight, elsewhere, tail;
-    /// The noise floor: weight of lower sight, and growth.
-    float noise_fall, noise_growth;
+    /// The noise floor: weight of lower sight, growth, and the power below which there is no sight: it would fall to what it cannot grow from.
+    float noise_fall, noise_growth, silence;
     /// Weight of the past in the prior, and the lowest gain.
     float decision, least_gain;
 } vk_residual_rule;

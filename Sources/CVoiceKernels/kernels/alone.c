@@ -204,7 +204,6 @@ AT_LEVEL void KERNEL(vk_inverse_alone)(const float *tables, const float *real, c
     }
 }
 
-#undef BUTTERFLY
 #undef LOW
 #undef HIGH
 #undef REVERSED

@@ -115,7 +115,8 @@ AT_LEVEL void KERNEL(vk_residual)(
         const float left = higher(is.tail * residual[k], fresh);
         residual[k] = left;
         const float power = error[k], before = floor[k];
-        const float noise = power < before ? before + is.noise_fall * (power - before) : before * is.noise_growth;
+        const float seen_noise = power < before ? before + is.noise_fall * (power - before) : before * is.noise_growth;
+        const float noise = power < is.silence ? before : seen_noise;
         floor[k] = noise;
         const float posterior = power / (left + 1e-10f);
         const float prior = is.decision * gain[k] * gain[k] * posterior + (1 - is.decision) * higher(posterior - 1, 0);

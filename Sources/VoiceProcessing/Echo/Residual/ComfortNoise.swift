@@ -24,7 +24,7 @@ struct ComfortNoise: ~Copyable {
     /// Share of a bin's power that may be echo, above which the bin says no more of the room than that it is not louder.
     private static let echoShare: Float = 0.5
     /// Half of a 24-bit step, squared: what is softer is no room's.
-    private static let silence: Float = 1e-14
+    static let silence: Float = 1e-14
     /// Amplitude of evenly distributed numbers whose variance is 1.
     private static let evenAmplitude: Float = 1.732_050_8
 

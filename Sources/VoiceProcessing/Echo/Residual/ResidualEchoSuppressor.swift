@@ -88,6 +88,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private static let leakRange: ClosedRange<Float> = 1e-4...1
     /// Noise floor: weight of lower sight and growth per block.
     private static let noise: (fall: Float, rise: Float) = (0.2, 0.003)
+    /// Power below which a bin holds no noise of the room, as while a microphone is switched off: the floor stays.
+    private let silentPower = ComfortNoise.silence * AnalysisLine.energy
     /// Lowest power of a noise over its mean, of which the noise floor is an estimate: -5 dB. The floor itself needs a
     /// minute to rise to it.
     private let lowNoise = RealVector(count: bins, repeating: 0.3)
@@ -237,7 +239,7 @@ struct ResidualEchoSuppressor: ~Copyable {
             audible: 1e-6, fall: Self.leak.fall, growth: 1 + Self.leak.creep + rise,
             least: Self.leakRange.lowerBound, most: Self.leakRange.upperBound, over: over, weight: weight,
             elsewhere: elsewhere, tail: Self.tail, noise_fall: Self.noise.fall, noise_growth: 1 + Self.noise.rise,
-            decision: tuning.decision, least_gain: tuning.floor.estimate)
+            silence: silentPower, decision: tuning.decision, least_gain: tuning.floor.estimate)
         unsafe vk_residual(
             &rule, errorPower.start, echoPower.start, talk.errorPower.start, talk.echoPower.start,
             estimate.uncertainty.start, leakage.start, floor.start, estimate.residual.start, estimate.gain.start)
