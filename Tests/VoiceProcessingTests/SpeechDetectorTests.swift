@@ -105,6 +105,21 @@ struct SpeechDetectorTests {
         #expect(events.map(\.block) == [83, 179])
     }
 
+    @Test("a frame that changes its length goes on with what it has", arguments: [Float(0.55), 0.9])
+    func changedFrame(probability: Float) {
+        for frames in [(20, 100), (100, 20), (100, 10)] {
+            var detector = SpeechDetector(.init(frame: .milliseconds(frames.0)))
+            var events: [SpeechDetector.Event] = []
+            for block in 1...200 {
+                if block == 56 { detector.configuration.frame = .milliseconds(frames.1) }
+                let event = detector.take(
+                    probability: probability, duration: .milliseconds(10), until: .milliseconds(10 * block))
+                if let event { events.append(event) }
+            }
+            #expect(events == (probability < 0.7 ? [] : [.speechStarted(at: .zero)]), "\(frames)")
+        }
+    }
+
     /// What the stages of 16 kHz tell of a signal, block for block.
     private static func reports(_ signal: [Float]) -> [ProcessingReport] {
         var stages = NearEndStages(sampleRate: 16_000, settings: ProcessingSettings(voiceDetection: .moderate))
@@ -170,6 +185,12 @@ struct SpeechDetectorTests {
             Issue.record("told first: \(next)")
             return
         }
+        // And when it goes off and comes back between two blocks, then an end is told too
+        settings.voiceDetection = .off
+        stages.apply(settings)
+        settings.voiceDetection = .moderate
+        stages.apply(settings)
+        #expect(run(silence).first == .speechEnded(at: .milliseconds(5_000)))
     }
 
     @Test("random probabilities never make two of a kind in a row, nor times that run backwards")

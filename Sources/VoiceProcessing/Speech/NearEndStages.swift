@@ -83,7 +83,8 @@ package struct NearEndStages: ~Copyable {
     package mutating func run(_ block: inout MutableSpan<Float>, report: inout ProcessingReport) {
         elapsed += Self.block
         report.processedTime = elapsed
-        if isCutShort {
+        let endsHere = isCutShort
+        if endsHere {
             report.speech = .speechEnded(at: elapsed - Self.block)
             report.voiceActivity = false
             isCutShort = false
@@ -114,7 +115,8 @@ package struct NearEndStages: ~Copyable {
         if let heard {
             let speech = heard * (1 - (report.residualEchoLikelihood ?? 0))
             report.speechProbability = speech
-            if detection != .off { detect(speech, block.span, &report) }
+            // Also where it was switched on again at once: one block has one event.
+            if detection != .off, !endsHere { detect(speech, block.span, &report) }
             if gain.isActive { control(&block, speech, noise: evidence.noiseLevel - evidence.suppression, &report) }
         }
         meter.take(block.span)

@@ -83,6 +83,7 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
     /// May change between any two blocks.
     package var configuration: Configuration
     private var state = State.silent
+    /// Of the frame so far: probability times seconds, and how long it is.
     private var sum: Float = 0
     private var filled = Duration.zero
     /// Level of the newest block, dBFS; nil where none is given.
@@ -146,12 +147,12 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
         let evidence = probability * (1 - min(1, max(0, residualEcho)))
         // A frame may have become shorter since what it has was taken.
         let share = min(duration, max(.zero, configuration.frame - filled))
-        sum += evidence * Float(share / configuration.frame)
+        sum += evidence * Float(share / .seconds(1))
         filled += share
         guard filled >= configuration.frame else { return nil }
-        let (mean, length) = (sum * Float(configuration.frame / filled), filled)
+        let (mean, length) = (sum / Float(filled / .seconds(1)), filled)
         let rest = duration - share
-        sum = evidence * Float(rest / configuration.frame)
+        sum = evidence * Float(rest / .seconds(1))
         filled = rest
         return judge(mean, from: end - rest - length, length: length)
     }
