@@ -86,9 +86,12 @@ package struct TurnMachine: Sendable {
     /// Changes how turns begin and end; a turn that is under way is cancelled, an answer goes on.
     package mutating func setMode(_ mode: TalkMode) throws(TurnRefusal) {
         if let fault = mode.fault { throw .invalidMode(fault) }
-        if listening != nil { drop(.cancelled) }
+        let isDropped = listening != nil
+        if isDropped { drop(.cancelled) }
         self.mode = mode
         begin()
+        // Who speaks already; what was cancelled is no turn again.
+        if !isDropped { takeIdleTurn() }
     }
 
     /// The near talker takes the turn, with a button. What is asked of the agent is cancelled, and what it says stops
@@ -238,7 +241,10 @@ package struct TurnMachine: Sendable {
         // The button ends it.
         case .pushToTalk: return
         case .tapToTalk(let mode): silence = mode.endOfTurn
-        case .duplex(let mode): silence = mode.endOfTurn
+        case .duplex(let mode):
+            // Heard before the turn had begun, in one that was over before its speech was.
+            guard end > start else { return drop(.nothingSaid) }
+            silence = mode.endOfTurn
         }
         let deadline = max(end + silence, now)
         listening?.deadline = deadline
@@ -350,6 +356,8 @@ package struct TurnMachine: Sendable {
     }
 
     private mutating func think(_ ended: Turn, now: Duration) {
+        // What was said so far belongs to no later turn.
+        speechSince = speechSince.map { max($0, now) }
         answer = Answer(turn: ended, asked: now)
         if case .duplex(let duplex) = mode { outputs.append(.watch(duplex.bargeIn)) }
         enter(.thinking)

@@ -400,4 +400,49 @@ struct TurnStoryTests {
         }
         #expect(talk.machine.mode == .duplex())
     }
+
+    @Test(
+        "Given a turn that a recogniser has ended, when its answer is over before the detector has told the end, then what was said is no turn again"
+    )
+    func endedEarly() throws {
+        var talk = try Conversing(.duplex())
+        talk.machine.speechStarted(at: ms(1_000), now: ms(1_060))
+        try talk.machine.endTurn(now: ms(2_000))
+        let utterance = try talk.machine.answer(turn(1), now: ms(2_050))
+        talk.machine.finishAnswer(utterance, now: ms(2_100))
+        talk.machine.speechEnded(at: ms(2_000), now: ms(2_300))
+        talk.pass(until: 5_000)
+        let ended = talk.events().compactMap { if case .turnEnded(let turn) = $0 { turn } else { nil } }
+        #expect(ended == [Turn(id: turn(1), start: ms(1_000), end: ms(2_000), continued: nil)])
+        #expect(talk.machine.state == .idle)
+        // Who goes on is heard from there on
+        talk.machine.speechStarted(at: ms(6_000), now: ms(6_060))
+        try talk.machine.endTurn(now: ms(7_000))
+        let next = try talk.machine.answer(talk.machine.turn, now: ms(7_050))
+        talk.machine.finishAnswer(next, now: ms(7_100))
+        talk.machine.speechEnded(at: ms(8_000), now: ms(8_300))
+        talk.pass(until: 9_000)
+        let more = talk.events().compactMap { if case .turnEnded(let turn) = $0 { turn } else { nil } }
+        #expect(more.map(\.start) == [ms(6_000), ms(7_000)] && more.map(\.end) == [ms(7_000), ms(8_000)])
+    }
+
+    @Test(
+        "Given somebody who speaks while a button is up, when the mode becomes duplex, then they have the turn; not with what was cancelled"
+    )
+    func becomesDuplex() throws {
+        for mode in [TalkMode.pushToTalk(), .tapToTalk()] {
+            var talk = try Conversing(mode)
+            talk.machine.speechStarted(at: ms(1_000), now: ms(1_060))
+            try talk.machine.setMode(.duplex())
+            #expect(talk.machine.state == .listening)
+            talk.machine.speechEnded(at: ms(4_000), now: ms(4_300))
+            talk.pass(until: 5_000)
+            #expect(talk.machine.state == .thinking)
+            talk = try Conversing(mode)
+            try talk.machine.startSpeech(now: ms(900))
+            talk.machine.speechStarted(at: ms(1_000), now: ms(1_060))
+            try talk.machine.setMode(.duplex())
+            #expect(talk.machine.state == .idle)
+        }
+    }
 }
