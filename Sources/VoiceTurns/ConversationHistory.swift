@@ -50,6 +50,16 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
     public private(set) var turns: [PastTurn] = []
     /// The last turn that there was, forgotten or dropped ones too.
     public private(set) var lastTurn: UInt32 = 0
+    /// Words of answers that are known before it is known how much was heard, the newest few.
+    private var early: [Words] = []
+
+    private struct Words: Equatable, Sendable {
+        let turn: UInt32
+        let text: String
+        let heard: String
+    }
+
+    private static let earlyCapacity = 16
 
     /// A conversation without turns.
     public init(id: String = "") { self.id = id }
@@ -69,6 +79,9 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
 
     /// Nothing more of an answer will be heard.
     package mutating func answerEnded(_ turn: TurnID, _ answer: HeardAnswer, text: String, heard: String) {
+        let told = early.last { $0.turn == turn.rawValue }
+        early.removeAll { $0.turn == turn.rawValue }
+        let (text, heard) = text.isEmpty ? (told?.text ?? "", told?.heard ?? "") : (text, heard)
         let past = PastAnswer(
             text: Self.cut(text), heard: Self.cut(heard),
             heardMilliseconds: Int((answer.heard / .milliseconds(1)).rounded()), end: .init(answer.reason))
@@ -84,10 +97,15 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
     /// What an app asked in the near talker's place; the turn is there from now on.
     package mutating func asked(_ text: String, in turn: TurnID) { change(turn) { $0.said = Self.cut(text) } }
 
-    /// What was answered in a turn, and what was heard of it, by whoever knows the words; does nothing where no answer
-    /// is there.
+    /// What was answered in a turn, and what was heard of it, by whoever knows the words; kept until the answer's end
+    /// where that is yet to come.
     package mutating func answered(_ text: String, heard: String, in turn: TurnID) {
-        guard let place = turns.lastIndex(where: { $0.turn == turn.rawValue }) else { return }
+        guard let place = turns.lastIndex(where: { $0.turn == turn.rawValue }), turns[place].answer != nil else {
+            early.removeAll { $0.turn == turn.rawValue }
+            early.append(Words(turn: turn.rawValue, text: Self.cut(text), heard: Self.cut(heard)))
+            if early.count > Self.earlyCapacity { early.removeFirst() }
+            return
+        }
         turns[place].answer?.text = Self.cut(text)
         turns[place].answer?.heard = Self.cut(heard)
     }

@@ -77,6 +77,24 @@ struct CascadeOrderTests {
         #expect(dialogue.question == "hello")
     }
 
+    @Test("what was answered is told where the conversation is closed before it is known how much was heard")
+    func closedWhileSpeaking() {
+        let turn = TurnID(rawValue: 1)
+        var machine = CascadeMachine()
+        machine.say(turn, "It is noon.", now: .seconds(1))
+        _ = machine.synthesised(turn, .seconds(1), now: .seconds(2))
+        machine.synthesisEnded(turn, nil)
+        machine.heard(.milliseconds(500), of: turn)
+        machine.handle(.answerCancelled(turn, .cancelled), now: .seconds(3))
+        let before = outputs(&machine).count { if case .event(.answered) = $0 { true } else { false } }
+        machine.end()
+        let after = outputs(&machine).compactMap { output in
+            if case .event(.answered(let turn, let spoken)) = output { (turn, spoken.said) } else { nil }
+        }
+        #expect(before == 0 && after.count == 1)
+        #expect(after.first?.0 == turn && after.first?.1 == "It is noon.")
+    }
+
     /// A turn in which somebody said something for a second.
     private static func turn(_ id: TurnID, end: Duration) -> Turn {
         Turn(id: id, start: end - .seconds(1), end: end, continued: nil)

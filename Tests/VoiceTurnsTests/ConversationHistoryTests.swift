@@ -47,6 +47,23 @@ struct ConversationHistoryTests {
         #expect(history.turns.count == 4)
     }
 
+    @Test("words that are known before the answer's end are there behind it, unless the app tells others")
+    func earlyWords() {
+        for told in ["", "By the app."] {
+            var history = history()
+            let turn = TurnID(rawValue: 2)
+            history.answered("It is one.", heard: "It", in: turn)
+            #expect(history.turns.count == 1)
+            let heard = HeardAnswer(heard: ms(300), end: ms(9_000), reason: .cancelled)
+            history.answerEnded(turn, heard, text: told, heard: told)
+            #expect(history.turns.last?.answer?.text == (told.isEmpty ? "It is one." : told))
+            #expect(history.turns.last?.answer?.heard == (told.isEmpty ? "It" : told))
+            // Once
+            history.answerEnded(TurnID(rawValue: 3), heard, text: "", heard: "")
+            #expect(history.turns.last?.answer?.text == "")
+        }
+    }
+
     @Test("is bounded")
     func bounded() {
         var history = ConversationHistory()

@@ -199,6 +199,9 @@ package struct CascadeMachine: Sendable {
         tell(.answered(over.turn, spoken))
     }
 
+    /// The conversation is over: no more will be known of what was heard.
+    package mutating func end() { conclude() }
+
     /// So much of the present answer has left the DAC by now.
     package mutating func heard(_ heard: Duration, of turn: TurnID) {
         guard answer?.turn == turn, let before = answer?.heard, heard > before else { return }

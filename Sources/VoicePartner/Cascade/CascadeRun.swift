@@ -100,6 +100,8 @@ actor CascadeRun {
 
     /// Stops everything.
     func end() {
+        machine.end()
+        carryOut()
         timer.cancel()
         recognition?.task.cancel()
         recognition?.sound.finish()
