@@ -339,6 +339,9 @@ struct ReferenceAlignerTests {
         #expect(moves <= 3)
         #expect(aligner.statistics.lead <= 0.002)
         #expect(10 * log10f(came / left) > 30)
+        // And with another device it is as at first
+        aligner.playbackChanged()
+        #expect(aligner.statistics.lead == ReferenceAligner.Configuration().lead)
     }
 }
 

@@ -283,11 +283,11 @@ public final class SpokenAnswer: Sendable {
     /// present one it is known.
     public var currentCaption: Caption? { core.caption(of: utterance) }
 
-    /// Its words as they are heard, each time that more were, looked at every `interval`; ends with the caption that is
-    /// final.
+    /// Its words as they are heard, each time that more were, looked at every `interval`, 5 ms at the least; ends with
+    /// the caption that is final.
     public func captions(every interval: Duration = .milliseconds(50)) -> AsyncStream<Caption> {
         let (captions, continuation) = AsyncStream.makeStream(of: Caption.self, bufferingPolicy: .bufferingNewest(1))
-        let (core, utterance) = (core, utterance)
+        let (core, utterance, interval) = (core, utterance, max(interval, .milliseconds(5)))
         let task = Task {
             var told: Caption?
             while !Task.isCancelled, let caption = core.caption(of: utterance) {

@@ -52,12 +52,14 @@ struct MicrophonePath: ~Copyable {
     /// Another device captures from now on.
     mutating func captureChanged(events: inout MediaEventOutlet) {
         aligner.recordingChanged()
+        levels = NearEndLevels()
         nearEnd.deviceChanged(events: &events)
     }
 
     /// Another device plays from now on.
     mutating func playbackChanged(events: inout MediaEventOutlet) {
         aligner.playbackChanged()
+        levels = NearEndLevels()
         nearEnd.deviceChanged(events: &events)
     }
 

@@ -150,6 +150,7 @@ public struct ReferenceAligner: ~Copyable {
     package mutating func playbackChanged() {
         playback.breakOff()
         lead = configuration.lead
+        statistics.lead = lead
     }
 
     /// Another device records from the next block on.
