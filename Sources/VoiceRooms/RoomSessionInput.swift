@@ -153,6 +153,8 @@ extension RoomSession {
             arriving = (grant, [])
         case .participantJoined(let entry) where arriving != nil:
             arriving?.entries.append(entry)
+            // A long roster over a long path may take more than an attempt's time, and would with each attempt.
+            if state == .reconnecting { attemptEnds = now + attemptTime }
             if let (grant, entries) = arriving, entries.count == Int(grant.rosterCount) {
                 arriving = nil
                 enter(grant, RoomRoster(entries), now: now)

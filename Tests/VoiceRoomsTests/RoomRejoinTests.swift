@@ -46,6 +46,28 @@ struct RoomRejoinTests {
         #expect(rooms.clients[0].participant == before)
     }
 
+    @Test func aRosterThatTakesLongerThanAnAttemptIsWaitedFor() throws {
+        // Given alice in a room of 256, whose roster takes eight round trips
+        var rooms = SimulatedRooms(configuration: .init(roomCapacity: 256, breakWindow: .seconds(600)))
+        for number in 1..<256 { try rooms.directory.join(as: number, token: "guest\(number)@kitchen", now: rooms.now) }
+        let alice = try rooms.addClient("alice@kitchen")
+        rooms.run(for: .seconds(2))
+        try #require(rooms.clients[alice].session.roster.entries.count == 256)
+        // When she loses it, and comes back by a path with 0.8 s of round trip
+        rooms.conditions.loss = .independent(1)
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
+        try #require(rooms.clients[alice].session.state == .reconnecting)
+        let path = rooms.clients[alice].session.path
+        rooms.conditions.loss = .none
+        rooms.conditions.baseDelay = .milliseconds(400)
+        rooms.run(for: .seconds(15))
+        // Then her first path brings all of it
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].session.path == path)
+        #expect(rooms.clients[alice].grant?.resumed == true)
+        #expect(rooms.clients[alice].session.roster.entries.count == 256)
+    }
+
     @Test func aDeadServerIsReportedWithinItsTimes() throws {
         var rooms = try kitchen("alice")
         let lost = rooms.now
