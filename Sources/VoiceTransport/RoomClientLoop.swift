@@ -142,7 +142,8 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             if sent < placed { noteFailure() }
             counters.packetsSent += sent
             counters.packetsNotSent += placed - sent
-            counters.bytesSent += bytes
+            // Of those sent in part by share: which they were is not told.
+            if placed > 0 { counters.bytesSent += bytes * sent / placed }
             link.sending.release(waiting)
         }
         counters.mediaAllocations += Int(dv_thread_allocations() - before)
