@@ -33,7 +33,7 @@ package struct WebAddress: Equatable, Sendable {
 
     /// As a request names it.
     var authority: String {
-        let name = host.contains(":") ? "[\(host)]" : host
+        let name = HostAndPort.bracketed(host)
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 }
@@ -62,4 +62,7 @@ struct HostAndPort: Equatable {
             port = given
         }
     }
+
+    /// As it stands before a port.
+    static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
 }

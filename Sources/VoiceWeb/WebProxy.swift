@@ -28,7 +28,7 @@ package enum WebProxy {
         rest = rest.prefix { $0 != "/" }
         let credentials = rest.lastIndex(of: "@").map { rest[...$0] } ?? ""
         guard let place = HostAndPort(rest.dropFirst(credentials.count), defaultPort: 3_128) else { return nil }
-        return "\(credentials)\(place.host):\(place.port)"
+        return "\(credentials)\(HostAndPort.bracketed(place.host)):\(place.port)"
     }
 
     /// Whether a host, or a domain that it is in, is in a list between commas; `*` is every one.

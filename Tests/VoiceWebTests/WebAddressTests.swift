@@ -42,6 +42,8 @@ struct WebAddressTests {
         #expect(try proxy("wss://inexact.org/") != nil)
         let address = try #require(WebAddress("wss://host/"))
         #expect(try WebProxy.proxy(for: address) { _ in nil } == nil)
+        let numeric = try WebProxy.proxy(for: address) { $0 == "https_proxy" ? "http://me:it@[fd00::1]:3128" : nil }
+        #expect(numeric == "me:it@[fd00::1]:3128")
         #expect(throws: WebSocketFailure.self) {
             try WebProxy.proxy(for: address) { $0 == "https_proxy" ? "socks5://proxy:1" : nil }
         }
