@@ -30,10 +30,10 @@ package struct RateMeter: Sendable {
         isWholeAt = max(isWholeAt, now) + limit.interval * cost
     }
 
-    /// Accounts for one event if it may happen now.
-    package mutating func take(_ limit: RateLimit, now: Duration) -> Bool {
+    /// Accounts for one event, or one that costs as much as several, if it may happen now.
+    package mutating func take(_ limit: RateLimit, cost: Int = 1, now: Duration) -> Bool {
         guard isOpen(limit, now: now) else { return false }
-        charge(1, limit, now: now)
+        charge(cost, limit, now: now)
         return true
     }
 }

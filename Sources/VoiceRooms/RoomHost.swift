@@ -77,7 +77,7 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     ) -> Outcome {
         switch peers.receive(&datagram, from: source, now: now) {
         case .media(let peer, let count, let kind, let ssrc):
-            guard mayForward(kind, of: peer, now: now) else { return .dropped(.tooMuch) }
+            guard mayForward(kind, count, of: peer, now: now) else { return .dropped(.tooMuch) }
             let packet = datagram.span.extracting(..<count)
             let repeats = RTPDatagram.payloadType(of: packet) == RoomProtocol.redundantPayloadType
             return .forward(
@@ -188,11 +188,12 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         retransmissions.set(peer, to: nil)
     }
 
-    private mutating func mayForward(_ kind: MediaKind, of peer: PeerID, now: Duration) -> Bool {
+    private mutating func mayForward(_ kind: MediaKind, _ count: Int, of peer: PeerID, now: Duration) -> Bool {
         let place = Int(peer.slot)
         guard place < meters.count else { return false }
         return switch kind {
-        case .sound: meters[place].sound.take(RoomLimits.sound, now: now)
+        case .sound:
+            meters[place].sound.take(RoomLimits.sound, cost: 1 + count / RoomLimits.soundLength, now: now)
         case .report: meters[place].reports.take(RoomLimits.reports, now: now)
         }
     }

@@ -9,8 +9,13 @@ enum RoomLimits {
     static let datagrams = RateLimit(burst: 1000, interval: .milliseconds(2))
 
     /// Packets of sound of one participant, each of which goes to everybody who hears it: four streams of packets of
-    /// 2.5 ms, and a second of them at once after a stall. More are dropped.
+    /// 2.5 ms, and a second of them at once after a stall. More are dropped. A packet counts once more for each
+    /// ``soundLength`` that it has.
     static let sound = RateLimit(burst: 2000, interval: .microseconds(500))
+
+    /// Bytes, more than 2.5 ms of Opus at 510 kbit/s have with their headers: so four streams of that in packets of any
+    /// duration are within the limit, and no participant has more than 4 Mbit/s forwarded.
+    static let soundLength = 256
 
     /// Reports of one participant: ten times as many as RTCP has in the smallest room. More are dropped.
     static let reports = RateLimit(burst: 100, interval: .milliseconds(20))

@@ -30,4 +30,22 @@ struct MediaLimitTests {
         #expect(abs(sound - ofSound.burst - Int(.seconds(2) / ofSound.interval)) <= 1)
         #expect(abs(reports - ofReports.burst - Int(.seconds(2) / ofReports.interval)) <= 1)
     }
+
+    @Test func longPacketsOfSoundCountForMore() throws {
+        // Given alice, who sends 10,000 packets a second, each as long as a path carries
+        let rooms = try kitchen("alice", "bob")
+        let packet =
+            RTPPacketBytes.sound(rooms.clients[0].stream.synchronizationSource) + [UInt8](repeating: 0, count: 1_400)
+        var forwarded = 0
+        for number in 0..<20_000 {
+            let now = rooms.now + .microseconds(100 * Int64(number))
+            let outcome = rooms.outcome(of: packet, from: rooms.clients[0].endpoint, at: now)
+            if outcome != .dropped(.tooMuch) { forwarded += 1 }
+        }
+        // Then no more of it is forwarded than there is in the short packets that she may send
+        let cost = 1 + packet.count / RoomLimits.soundLength
+        let allowed = RoomLimits.sound.burst + Int(.seconds(2) / RoomLimits.sound.interval)
+        #expect(abs(forwarded * cost - allowed) <= cost)
+        #expect(forwarded * packet.count <= (allowed + cost) * RoomLimits.soundLength)
+    }
 }
