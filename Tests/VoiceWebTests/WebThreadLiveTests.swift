@@ -19,21 +19,26 @@ struct WebThreadLiveTests {
         // Given one that waits as for name servers that do not answer
         let place = try Place()
         let (ending, end) = AsyncStream.makeStream(of: Void.self)
+        weak var remainder: RealtimeThread?
         do {
             let thread = try WebThread {
                 place.held.wait(timeout: .seconds(40))
                 place.hasEnded.withLock { $0 = true }
                 end.finish()
             }
+            remainder = thread.thread
             // When it is let go
             withExtendedLifetime(thread) {}
         }
         // Then nobody waits for it
         #expect(!place.hasEnded.withLock { $0 })
+        #expect(remainder != nil)
         // and it goes on
         place.held.signal()
         for await _ in ending {}
         #expect(place.hasEnded.withLock { $0 })
+        // and leaves nothing behind
+        while remainder != nil { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test("One that ends is waited for")
