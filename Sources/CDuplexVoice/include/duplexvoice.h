@@ -699,7 +699,8 @@ enum {
     DV_EVENT_LEFT = 3,
     /// The room does not answer; the engine tries to come back for up to 30 s.
     DV_EVENT_CONNECTION_LOST = 4,
-    /// It is back: as the same participant, unless the room had given it up; the snapshot says as whom.
+    /// It is back: as the same participant, unless the room had given it up; the snapshot says as whom. Where that is
+    /// another, what was sent and not delivered yet is gone.
     DV_EVENT_RECONNECTED = 5,
     /// `participant`, whose identity is `text`, came in; `data` holds its attributes, as of DV_EVENT_ATTRIBUTES.
     DV_EVENT_PARTICIPANT_JOINED = 6,
@@ -976,7 +977,7 @@ dv_status dv_engine_set_token(dv_engine engine, const char *DV_NULLABLE token, d
 dv_status dv_engine_leave(dv_engine engine, dv_error *DV_NULLABLE error);
 
 /// Sends up to 1024 bytes to one participant, or to all others where `participant` is 0; in order, and again after a
-/// break.
+/// break; see DV_EVENT_RECONNECTED for when it is dropped.
 ///
 /// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT, DV_ROOM_REFUSED, DV_INVALID_HANDLE.
 dv_status dv_engine_send(

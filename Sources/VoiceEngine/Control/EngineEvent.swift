@@ -81,8 +81,9 @@ public enum EngineEvent: Sendable {
     case heard(HeardUtterance, by: ParticipantID)
     /// The room does not answer; the engine tries to come back for up to 30 s.
     case connectionLost
-    /// The engine is back in the room: as the same participant, unless the room had given it up meanwhile.
-    /// ``EngineSnapshot/own`` says who it is now.
+    /// The engine is back in the room: as the same participant, unless the room had given it up meanwhile, as one that
+    /// was started anew has. ``EngineSnapshot/own`` says who it is now; where that is another than before, what was
+    /// sent and not delivered yet is gone.
     case reconnected
     /// A request of this kind to the room was refused after the join.
     case requestRefused(RoomRequest, RoomRefusal)
