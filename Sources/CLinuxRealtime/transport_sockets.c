@@ -79,7 +79,7 @@ struct dv_resolution {
     _Atomic int state;
     int event;
     uint16_t port;
-    dv_address address;
+    dv_address addresses[DV_ADDRESS_LIMIT];
     char host[256];
 };
 
@@ -87,15 +87,23 @@ static void *resolve(void *argument) {
     dv_resolution *resolution = argument;
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = AI_ADDRCONFIG}, *found = NULL;
     int error = getaddrinfo(resolution->host, NULL, &hints, &found);
-    if (!error && found) {
-        struct sockaddr_storage storage = {0};
-        memcpy(&storage, found->ai_addr, found->ai_addrlen);
-        from_system(&storage, &resolution->address);
-        resolution->address.port = resolution->port;
+    int count = 0, families = 0;
+    if (!error) {
+        for (const struct addrinfo *next = found; next && count < DV_ADDRESS_LIMIT; next = next->ai_next) {
+            const int family = next->ai_family == AF_INET ? 1 : 2;
+            // The last place is the other family's.
+            if (count == DV_ADDRESS_LIMIT - 1 && families == family) continue;
+            families |= family;
+            struct sockaddr_storage storage = {0};
+            memcpy(&storage, next->ai_addr, next->ai_addrlen);
+            from_system(&storage, &resolution->addresses[count]);
+            resolution->addresses[count].port = resolution->port;
+            count++;
+        }
         freeaddrinfo(found);
     }
     const int unreachable = error == EAI_AGAIN || error == EAI_SYSTEM || error == EAI_MEMORY;
-    atomic_store(&resolution->state, !error ? 1 : unreachable ? -2 : -1);
+    atomic_store(&resolution->state, count > 0 ? count : unreachable ? -2 : -1);
     const uint64_t one = 1;
     ssize_t written = write(resolution->event, &one, sizeof one);
     (void)written;
@@ -135,7 +143,7 @@ int dv_resolution_descriptor(const dv_resolution *resolution) { return resolutio
 
 int dv_resolution_result(const dv_resolution *resolution, dv_address *out) {
     const int state = atomic_load(&resolution->state);
-    if (state == 1) *out = resolution->address;
+    if (state > 0) memcpy(out, resolution->addresses, (size_t)state * sizeof *out);
     return state;
 }
 

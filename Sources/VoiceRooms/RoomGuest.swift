@@ -5,13 +5,19 @@ package import VoicePeers
 ///     session ─► control ─► PeerTable ─► pollTransmit ─► socket ─► receive ─► PeerTable ─┬─ control ─► session
 ///     protect ◄─ media                                                                     └─ media ──► caller
 ///
-/// No clock, socket or random source. Whenever `wantsSocket`, the driver opens a socket and calls `connect`, or
-/// `cannotConnect`. It gives what arrived (`receive`) and the time (`handleTimeout`), then empties `pollTransmit` and
-/// `session.pollEvent`, and sleeps until `nextTimeout`. One owner, one thread. Media allocates nothing.
+/// No clock, socket or random source. Whenever `wantsSocket`, the driver opens a socket to `nextServer` and calls
+/// `connect`, or `cannotConnect`. It gives what arrived (`receive`) and the time (`handleTimeout`), then empties
+/// `pollTransmit` and `session.pollEvent`, and sleeps until `nextTimeout`. One owner, one thread. Media allocates
+/// nothing.
 package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The stay. Requests go to it directly.
     package var session: RoomSession
-    private let server: EndpointAddress
+    /// Of the server's addresses the one that the path in use leads to, and those to try after it.
+    package private(set) var server: EndpointAddress
+    private var otherServers: [EndpointAddress]
+    /// Whether anything has come from there by this path, and when something must have, or the next one is tried.
+    private var isAnswered = true
+    private var answerDueAt: Duration?
     private var peers: PeerTable<Security>
     /// The path in use, and the session's number of it.
     private var peer: PeerID?
@@ -35,14 +41,17 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     ///
     /// - Parameters:
     ///   - session: one that has been told to join.
-    ///   - server: where the server is.
+    ///   - server: where the server is, or is most likely to be.
+    ///   - otherServers: its other addresses.
     ///   - security: what protects the paths.
     ///   - cookieKey: from a cryptographic source.
     package init(
-        session: RoomSession, server: EndpointAddress, security: consuming Security, cookieKey: CookieKey
+        session: RoomSession, server: EndpointAddress, otherServers: [EndpointAddress] = [],
+        security: consuming Security, cookieKey: CookieKey
     ) {
         self.session = session
         self.server = server
+        self.otherServers = otherServers
         // The path in use, those before it that still say goodbye, and the next.
         peers = PeerTable(security: security, cookieKey: cookieKey, capacity: 8, takesStrangers: false)
     }
@@ -56,9 +65,22 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         return session.state != .idle && session.path != path
     }
 
+    /// Where the next path leads: to the server's next address where nothing has come from the last.
+    package mutating func nextServer() -> EndpointAddress {
+        if !isAnswered, !otherServers.isEmpty {
+            otherServers.append(server)
+            server = otherServers.removeFirst()
+        }
+        isAnswered = true
+        return server
+    }
+
     /// Makes the next path, through a socket that has just been opened.
     package mutating func connect(now: Duration) {
         path = session.path
+        isAnswered = false
+        // Who comes back takes its next path in time anyway.
+        answerDueAt = session.state == .joining && !otherServers.isEmpty ? now + RoomTimers.addressTime : nil
         carrier = DatagramCarrier(estimator: carrier.estimator)
         peer = peers.connect(to: server, now: now)
     }
@@ -66,6 +88,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// There is no socket for the next path, as without a network. The session makes another one soon.
     package mutating func cannotConnect(now: Duration) {
         path = session.path
+        isAnswered = false
         // Who leaves has a time limit already.
         if session.state != .leaving { session.pathClosed(.here, now: now) }
     }
@@ -116,6 +139,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         case .media(let sender, let count, _, _):
             return sender == peer && session.state == .joined ? .media(count: count) : .dropped(.stranger)
         case .control(let sender):
+            recordAnswer()
             follow(now: now)
             var bytes: [UInt8] = []
             swap(&bytes, &control)
@@ -128,12 +152,18 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
             beFollowed(now: now)
             return .control
         case .consumed:
+            recordAnswer()
             follow(now: now)
             return .control
         // Only a server has answers for strangers.
         case .answer: return .dropped(.stranger)
         case .dropped(let reason): return .dropped(reason)
         }
+    }
+
+    private mutating func recordAnswer() {
+        isAnswered = true
+        answerDueAt = nil
     }
 
     /// Takes a control datagram of the server.
@@ -187,7 +217,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
     package var nextTimeout: Duration? {
-        earliest(peers.nextTimeout, session.nextTimeout, socketTimeout, peer == nil ? nil : carrier.nextTimeout)
+        earliest(
+            peers.nextTimeout, session.nextTimeout, socketTimeout, peer == nil ? nil : carrier.nextTimeout, answerDueAt)
     }
 
     /// Takes the passing of time.
@@ -195,6 +226,10 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         peers.handleTimeout(now: now)
         follow(now: now)
         carrier.handleTimeout(now: now)
+        if let due = answerDueAt, now >= due {
+            answerDueAt = nil
+            if session.path == path { session.pathClosed(.handshakeTimedOut, now: now) }
+        }
         session.handleTimeout(now: now)
     }
 }

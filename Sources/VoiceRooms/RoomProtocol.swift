@@ -59,6 +59,10 @@ public enum RoomTimers {
     /// But never later than this.
     static let longestRetry: Duration = .seconds(2)
 
+    /// A join takes the server's next address, where there is one, when nothing has come from one for this long: four
+    /// of them have their turn before the join gives up.
+    static let addressTime: Duration = .seconds(2)
+
     /// A client waits this long for the acknowledgement of its `leave`, a server for that of its `removed`.
     package static let closingTime: Duration = .seconds(2)
 

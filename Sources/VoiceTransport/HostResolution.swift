@@ -4,7 +4,7 @@ internal import VoicePeers
 internal import VoiceRealtime
 internal import VoiceRooms
 
-/// Finds the address of a host while the network thread stays free to stop.
+/// Finds the addresses of a host while the network thread stays free to stop.
 @safe
 struct HostResolution: ~Copyable {
     private let resolution: OpaquePointer
@@ -17,13 +17,13 @@ struct HostResolution: ~Copyable {
 
     deinit { unsafe dv_resolution_release(resolution) }
 
-    /// The address of a host; numeric ones at once, names after at most `timeout`. Ends at once where `isToLeave` says
-    /// so, which is asked at each wake-up.
-    static func address(
+    /// The addresses of a host, at least one, in the order in which to try them (RFC 6724); a numeric one at once, those
+    /// of a name after at most `timeout`. Ends at once where `isToLeave` says so, which is asked at each wake-up.
+    static func addresses(
         of host: String, port: UInt16, timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag,
         isToLeave: () -> Bool
-    ) throws(RoomClientEnd) -> EndpointAddress {
-        if let address = EndpointAddress(numeric: host, port: port) { return address }
+    ) throws(RoomClientEnd) -> [EndpointAddress] {
+        if let address = EndpointAddress(numeric: host, port: port) { return [address] }
         guard let started = unsafe dv_resolution_start(host, port) else { throw .system(errno: errno) }
         let resolution = unsafe HostResolution(started, host: host)
         return try resolution.wait(timeout: timeout, wake: wake, stop: stop, isToLeave: isToLeave)
@@ -42,16 +42,16 @@ struct HostResolution: ~Copyable {
 
     private func wait(
         timeout: Duration, wake: WakeSignal, stop: borrowing StopFlag, isToLeave: () -> Bool
-    ) throws(RoomClientEnd) -> EndpointAddress {
+    ) throws(RoomClientEnd) -> [EndpointAddress] {
         let poll = try poll(wake)
         let deadline = MonotonicTime.now().sinceEpoch + timeout
         while MonotonicTime.now().sinceEpoch < deadline {
             if stop.isRaised { throw .stopped }
             if isToLeave() { throw .session(.left(acknowledged: false)) }
             if poll.wait(until: deadline).contains(.wake) { wake.wait(timeout: .zero) }
-            var address = dv_address()
-            switch unsafe dv_resolution_result(resolution, &address) {
-            case 1: return EndpointAddress(address)
+            var addresses = [dv_address](repeating: dv_address(), count: Int(DV_ADDRESS_LIMIT))
+            switch unsafe dv_resolution_result(resolution, &addresses) {
+            case let count where count > 0: return addresses.prefix(Int(count)).map { EndpointAddress($0) }
             case -1: throw .unknownHost(host)
             case -2: throw .nameServiceUnavailable(host)
             default: continue

@@ -22,7 +22,6 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
 
     private let link: PacketLink
     private let shared: RoomClientShared
-    private let server: EndpointAddress
     private let tokens: TokenRequest?
     private let poll: NetworkPoll
     private var socket: Int32 = -1
@@ -37,10 +36,9 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     private var untoldDrops = 0
 
     init(
-        _ server: EndpointAddress, _ token: [UInt8], _ tokens: TokenRequest?, _ security: consuming Security,
+        _ servers: [EndpointAddress], _ token: [UInt8], _ tokens: TokenRequest?, _ security: consuming Security,
         _ configuration: RoomClientConfiguration, _ link: PacketLink, _ shared: RoomClientShared
     ) throws(RoomClientEnd) {
-        self.server = server
         self.tokens = tokens
         self.link = link
         self.shared = shared
@@ -56,7 +54,9 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             // The token's length was checked by RoomEndpoint; what is left is a room name that is too long.
             throw .session(.refused(.wrongRoom, serverVersions: RoomProtocol.versions))
         }
-        guest = RoomGuest(session: session, server: server, security: security, cookieKey: .random())
+        guest = RoomGuest(
+            session: session, server: servers[0], otherServers: Array(servers.dropFirst()), security: security,
+            cookieKey: .random())
         do throws(ThreadError) {
             let poll = try NetworkPoll()
             let arrivals = try DatagramBatch(capacity: Self.batchSize)
@@ -68,7 +68,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         } catch {
             throw RoomClientEnd(error)
         }
-        if let number = openSocket() { throw .system(errno: number) }
+        if let number = openSocket(to: servers[0]) { throw .system(errno: number) }
         guest.connect(now: MonotonicTime.now().sinceEpoch)
     }
 
@@ -242,10 +242,10 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     private func reopen(now: Duration) {
         defer { isFailing = false }
         if guest.wantsSocket {
-            guard openSocket() == nil else { return guest.cannotConnect(now: now) }
+            guard openSocket(to: guest.nextServer()) == nil else { return guest.cannotConnect(now: now) }
             guest.connect(now: now)
         } else if guest.suspectsSocket(now: now) || (isFailing && guest.isFollowed) {
-            let isOpen = openSocket() == nil
+            let isOpen = openSocket(to: guest.server) == nil
             guest.socketReplaced(now: now)
             guard isOpen else { return }
         } else {
@@ -256,7 +256,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     }
 
     /// Opens a socket to the server in the place of the one before: the system's `errno` where it refuses.
-    private func openSocket() -> Int32? {
+    private func openSocket(to server: EndpointAddress) -> Int32? {
         var remote = server.system
         let fresh = unsafe dv_udp_open(nil, &remote, Self.socketBufferSize)
         guard fresh >= 0 else { return -fresh }

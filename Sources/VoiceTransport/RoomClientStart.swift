@@ -13,20 +13,21 @@ enum RoomClientStart {
         _ shared: RoomClientShared, until stop: borrowing StopFlag
     ) -> RoomClientEnd {
         do throws(RoomClientEnd) {
-            let server = try HostResolution.address(
+            let servers = try HostResolution.addresses(
                 of: endpoint.host, port: endpoint.port, timeout: configuration.resolutionTimeout, wake: link.wake,
                 stop: stop, isToLeave: { shared.isToLeave })
-            guard endpoint.security != .plaintext || configuration.allowPlaintext || server.isLoopback else {
+            let isLocal = servers.allSatisfy { $0.isLoopback }
+            guard endpoint.security != .plaintext || configuration.allowPlaintext || isLocal else {
                 throw .plaintextRefused(endpoint.host)
             }
             switch endpoint.tokens {
             case .given(let token):
-                return try meet(server, endpoint.security, token, nil, configuration, link, shared, until: stop)
+                return try meet(servers, endpoint.security, token, nil, configuration, link, shared, until: stop)
             case .provided(let provider):
                 let request = TokenRequest(provider)
                 defer { request.cancel() }
                 let token = try firstToken(request, link, shared, until: stop)
-                return try meet(server, endpoint.security, token, request, configuration, link, shared, until: stop)
+                return try meet(servers, endpoint.security, token, request, configuration, link, shared, until: stop)
             }
         } catch {
             return error
@@ -34,14 +35,14 @@ enum RoomClientStart {
     }
 
     private static func meet(
-        _ server: EndpointAddress, _ security: RoomSecurity, _ token: [UInt8], _ tokens: TokenRequest?,
+        _ servers: [EndpointAddress], _ security: RoomSecurity, _ token: [UInt8], _ tokens: TokenRequest?,
         _ configuration: RoomClientConfiguration, _ link: PacketLink, _ shared: RoomClientShared,
         until stop: borrowing StopFlag
     ) throws(RoomClientEnd) -> RoomClientEnd {
         switch security {
         case .plaintext:
             let plaintext = Plaintext(key: .random())
-            return try RoomClientLoop(server, token, tokens, plaintext, configuration, link, shared).run(until: stop)
+            return try RoomClientLoop(servers, token, tokens, plaintext, configuration, link, shared).run(until: stop)
         case .protected(let trust):
             let protected: DTLSSecurity
             do throws(ServerTrustError) {
@@ -49,7 +50,7 @@ enum RoomClientStart {
             } catch {
                 throw .noTrust(error)
             }
-            return try RoomClientLoop(server, token, tokens, protected, configuration, link, shared).run(until: stop)
+            return try RoomClientLoop(servers, token, tokens, protected, configuration, link, shared).run(until: stop)
         }
     }
 

@@ -46,6 +46,35 @@ struct RoomJoinTests {
         #expect(rooms.directoryEvents.last == .roomClosed("kitchen"))
     }
 
+    @Test(arguments: [1, 3])
+    func aServerIsFoundAtWhicheverOfItsAddressesItAnswers(silent: Int) throws {
+        // Given a server whose name has other addresses as well, from which nothing comes
+        var rooms = SimulatedRooms()
+        let nowhere = (0..<silent).map { SimulatedRooms.endpoint(900 + $0) }
+        let alice = try rooms.addClient("alice@kitchen", servers: nowhere + [SimulatedRooms.server])
+        // When alice joins
+        rooms.run(for: RoomTimers.joinTimeout)
+        // Then she finds it in time
+        #expect(rooms.clients[alice].session.state == .joined)
+        // And keeps to that address: soon after a restart she is back
+        rooms.restartServer()
+        rooms.run(for: RoomTimers.keepaliveInterval + .seconds(0.6))
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].events.contains(.reconnecting))
+    }
+
+    @Test func aServerThatAnswersSlowlyIsNotLeftForAnotherAddress() throws {
+        // Given a server whose first answer comes shortly before the next address has its turn
+        var rooms = SimulatedRooms()
+        rooms.conditions.baseDelay = .milliseconds(800)
+        let alice = try rooms.addClient(
+            "alice@kitchen", servers: [SimulatedRooms.server, SimulatedRooms.endpoint(900)])
+        rooms.run(for: RoomTimers.joinTimeout)
+        // Then alice comes in by her first path
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].session.path == 1)
+    }
+
     struct RefusedJoin: CustomTestStringConvertible, Sendable {
         let token: String
         var room = ""

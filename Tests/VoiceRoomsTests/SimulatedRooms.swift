@@ -31,9 +31,9 @@ final class SimulatedClient<Security: SimulatedSecurity> {
     var isAlive = true
     var events: [RoomSessionEvent] = []
 
-    init(_ session: RoomSession, endpoint: EndpointAddress, key: CookieKey) {
+    init(_ session: RoomSession, _ servers: [EndpointAddress], endpoint: EndpointAddress, key: CookieKey) {
         guest = RoomGuest(
-            session: session, server: SimulatedRooms.server,
+            session: session, server: servers[0], otherServers: Array(servers.dropFirst()),
             security: Security(key: key, seed: endpoint.low), cookieKey: key)
         self.endpoint = endpoint
     }
@@ -136,7 +136,7 @@ struct RoomsOver<Security: SimulatedSecurity> {
     @discardableResult
     mutating func addClient(
         _ token: String, room: String = "", capabilities: RoomCapabilities = .conversation,
-        role: RoomRole = .talker, publishing: InterruptionPolicy? = nil
+        role: RoomRole = .talker, publishing: InterruptionPolicy? = nil, servers: [EndpointAddress] = [server]
     ) throws -> Int {
         var session = try RoomSession(
             token: Array(token.utf8), room: room, capabilities: capabilities, role: role,
@@ -144,7 +144,7 @@ struct RoomsOver<Security: SimulatedSecurity> {
         try session.join(now: now)
         clients.append(
             SimulatedClient(
-                session, endpoint: Self.endpoint(clients.count + 1),
+                session, servers, endpoint: Self.endpoint(clients.count + 1),
                 key: CookieKey(high: random.next(), low: random.next())))
         return clients.count - 1
     }
@@ -188,8 +188,10 @@ struct RoomsOver<Security: SimulatedSecurity> {
         for client in clients where client.isAlive {
             transmit(from: client)
             if client.guest.wantsSocket, !client.hasNetwork {
+                _ = client.guest.nextServer()
                 client.guest.cannotConnect(now: now)
             } else if client.guest.wantsSocket {
+                _ = client.guest.nextServer()
                 if let home = client.home { client.endpoint = home }
                 client.guest.connect(now: now)
                 transmit(from: client)
@@ -250,7 +252,7 @@ struct RoomsOver<Security: SimulatedSecurity> {
             var buffer = bytes.mutableSpan
             guard let count = client.guest.pollTransmit(into: &buffer, now: now) else { return }
             guard !client.isStranded, client.hasNetwork else { continue }
-            post(Array(bytes[..<count]), from: client.endpoint, to: Self.server)
+            post(Array(bytes[..<count]), from: client.endpoint, to: client.guest.server)
         }
     }
 

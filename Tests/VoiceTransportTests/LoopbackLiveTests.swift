@@ -336,7 +336,7 @@ struct LoopbackLiveTests {
         let end = Mutex<RoomClientEnd?>(nil)
         let thread = try RealtimeThread(name: "looks-up", priority: 0) { stop in
             do throws(RoomClientEnd) {
-                _ = try HostResolution.address(
+                _ = try HostResolution.addresses(
                     of: "duplexvoice.invalid", port: 1, timeout: .seconds(60), wake: wake, stop: stop,
                     isToLeave: { true })
             } catch {

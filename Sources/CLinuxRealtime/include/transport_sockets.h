@@ -24,13 +24,17 @@ int dv_address_is_loopback(const dv_address *address);
 /// A look-up of a host name, on a thread of its own, since getaddrinfo can neither be polled nor cancelled.
 typedef struct dv_resolution dv_resolution;
 
+/// Addresses of a name that are told; where it has some of both families, so have these.
+#define DV_ADDRESS_LIMIT 4
+
 /// Starts a look-up. NULL with errno when the system refuses.
 dv_resolution *dv_resolution_start(const char *host, uint16_t port);
 
 /// Readable when the look-up has ended.
 int dv_resolution_descriptor(const dv_resolution *resolution);
 
-/// 1 and the address; 0 while the look-up runs; -1 when the name is unknown; -2 when no name server answered.
+/// How many addresses there are, and they, in the order in which to try them (RFC 6724); 0 while the look-up runs; -1 when the name is unknown;
+/// -2 when no name server answered. `out` has room for DV_ADDRESS_LIMIT.
 int dv_resolution_result(const dv_resolution *resolution, dv_address *out);
 
 /// Lets go; a look-up that still runs ends by itself.
