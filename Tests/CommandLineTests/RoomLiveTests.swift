@@ -82,6 +82,19 @@ struct RoomLiveTests {
         #expect(isServing && refused > 3, "\(refused)")
     }
 
+    @Test("a server that is not told where to listen does at the addresses of both families")
+    func everywhere() throws {
+        let folder = try TestFolder()
+        var server = try ChildProcess(
+            ["room", "serve", "--port", "0", "--secret-file", folder.secret, "--state", folder("state"), "--json"])
+        let listening = try server.event("listening")
+        let descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue), 0)
+        if descriptor >= 0 { close(descriptor) }
+        #expect(listening["address"] as? String == (descriptor >= 0 ? "::" : "0.0.0.0"))
+        server.interrupt()
+        #expect(server.wait().exitCode == 0)
+    }
+
     @Test("servers that cannot serve")
     func servers() throws {
         let folder = try TestFolder()

@@ -6,6 +6,15 @@ struct RoomPlace {
     /// The name or address in its URL.
     let host: String
 
+    /// All addresses of this machine: those of both families, since the name of a server often has both and a client
+    /// takes either.
+    static var everywhere: String {
+        let descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue), 0)
+        guard descriptor >= 0 else { return "0.0.0.0" }
+        close(descriptor)
+        return "::"
+    }
+
     /// - Parameters:
     ///   - listening: what the server is bound to.
     ///   - host: what its operator says.

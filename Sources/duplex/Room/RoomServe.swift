@@ -19,7 +19,8 @@ struct RoomServe: AsyncParsableCommand {
               duplex room serve --dev
             """)
 
-    @Option(help: "The address to listen on. (default: 0.0.0.0, all of IPv4; with --plaintext 127.0.0.1)")
+    @Option(
+        help: "The address to listen on. (default: ::, all of IPv6 and IPv4, or 0.0.0.0; with --plaintext 127.0.0.1)")
     var address: String?
     @Option(help: "The UDP port; 0 lets the system choose.")
     var port: UInt16 = 7_900
@@ -67,7 +68,7 @@ struct RoomServe: AsyncParsableCommand {
             let interruption = Interruption()
             let keys = dev ? [try TokenKey.made()] : try secret.loadKeys()
             let verifier = TokenVerifier(keys: keys)
-            let listening = address ?? (plaintext ? "127.0.0.1" : "0.0.0.0")
+            let listening = address ?? (plaintext ? "127.0.0.1" : RoomPlace.everywhere)
             let place = RoomPlace(listening: listening, host: host)
             let server = RoomServer(
                 configuration: RoomServerConfiguration(
