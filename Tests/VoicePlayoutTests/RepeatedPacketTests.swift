@@ -82,10 +82,10 @@ struct RepeatedPacketTests {
 
     @Test("A copy that a refused packet carries takes no place of one that waits")
     func refusedCarrier() throws {
-        // Given room for 16 packets, which are all there while somebody listens
+        // Given room for 64 packets, which are all there while somebody listens
         var configuration = PlayoutConfiguration.conversation
-        configuration.packetCapacity = 16
-        let trace = Trace(seconds: 1, network: .clean, seed: 1)
+        configuration.packetCapacity = 64
+        let trace = Trace(seconds: 2, network: .clean, seed: 1)
         var listening = Listening(configuration)
         listening.pull(480, at: 0)
         func insert(_ index: Int, depth: Int) throws -> InsertOutcome {
@@ -93,12 +93,14 @@ struct RepeatedPacketTests {
             let audio = try RedundantAudio(parsing: bytes.span)
             return listening.buffer.insert(audio, header: trace.packets[index].header, now: .milliseconds(5))
         }
-        for index in 0..<16 { #expect(try insert(index, depth: 0) == .stored) }
-        // When a packet that is too far ahead brings copies of those before it, which did not come
-        #expect(try insert(19, depth: 2) == .overrun)
-        // Then all 16 are played
-        for step in 1..<40 { listening.pull(480, at: Double(step) * 10) }
-        #expect(listening.buffer.statistics.decodedSamples == 16 * 960)
+        for index in 0..<64 { #expect(try insert(index, depth: 0) == .stored) }
+        // When one is lost, and the next, which is too far ahead as well, brings copies of it and of one that was
+        // refused
+        for index in 64..<66 { #expect(try insert(index, depth: 0) == .overrun) }
+        #expect(try insert(67, depth: 2) == .overrun)
+        // Then all 64 are played
+        for step in 1..<150 { listening.pull(480, at: Double(step) * 10) }
+        #expect(listening.buffer.statistics.decodedSamples == 64 * 960)
         #expect(listening.buffer.statistics.fecPacketsDiscarded == 2)
         listening.expectAccounts()
     }
