@@ -37,6 +37,20 @@ struct MishapTests {
         }
     }
 
+    @Test("a stream that runs is prepared only once it was stopped")
+    func running() throws {
+        try CardWorkshop.withCard("VIRTUAL=1") { card in
+            let capture = try CardStream(card.pcm, .capture, Shape())
+            try capture.start()
+            _ = try capture.read(480)
+            expectFailure(-EBUSY) { try capture.prepare() }
+            try capture.drop()
+            try capture.prepare()
+            try capture.start()
+            _ = try capture.read(480)
+        }
+    }
+
     struct Jump: Sendable, CustomTestStringConvertible {
         var direction: Direction
         var frames: Int

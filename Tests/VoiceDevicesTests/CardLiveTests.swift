@@ -77,6 +77,20 @@ struct CardLiveTests {
         }
     }
 
+    @Test("A device that stands still, and says that it runs, is stopped and started anew")
+    func standstill() throws {
+        // Three seconds, longer than any device takes for a period
+        let run = try CardRun(VirtualCard(arguments: "RATE=16000,JUMP_AFTER_S=1,JUMP_FRAMES=-48000"))
+        run.runUntilCalm(heard: 90_000)
+        run.stop()
+        for direction in [DeviceDirection.capture, .playback] {
+            #expect(run.log.contains(.recovered(direction)), "\(run.log)")
+        }
+        #expect(!run.log.events.contains { if case .failed = $0 { true } else { false } }, "\(run.log)")
+        #expect(run.counts.playback.gapFrames >= 48_000 && run.counts.capture.gapFrames >= 48_000)
+        expectAligned(run)
+    }
+
     @Test("A jump of the device's position is followed within a buffer", arguments: cases([300, -300, 2_000, -2_000]))
     func jump(frames: Int) throws {
         let run = try CardRun(VirtualCard(arguments: "JUMP_AFTER_S=1,JUMP_FRAMES=\(frames)"))

@@ -82,6 +82,9 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     /// Makes the stream ready to be started: prepared, and for playback with `silence` frames of silence queued and the
     /// next wake-up due when a period of them has been played. 0 or a negative errno. Not real-time safe.
     func prime(silence: Int = 0) -> Int32 {
+        // It may still run: a device that stands still says so, and one that has woken from a suspend. The kernel
+        // prepares none that does.
+        _ = unsafe snd_pcm_drop(pcm)
         let error = unsafe snd_pcm_prepare(pcm)
         guard error == 0, direction == .playback else { return error }
         setTarget(silence)

@@ -37,7 +37,8 @@ static int on_stop(snd_pcm_ioplug_t *io) {
 static int on_prepare(snd_pcm_ioplug_t *io) {
     vc_stream *stream = io->private_data;
     if (vc_card_is_gone(&stream->access)) return -ENODEV;
-    vc_stream_halt(stream);
+    // As the kernel has it.
+    if (stream->is_running) return -EBUSY;
     stream->is_broken = false;
     // Libasound sets it only after this, and what the program is to be told depends on it.
     snd_pcm_ioplug_set_state(io, SND_PCM_STATE_PREPARED);
