@@ -46,6 +46,28 @@ struct VirtualTimeCardTests {
         }
     }
 
+    @Test("What stands in the way of the parameters is told as what it is, and not as parameters that are not offered")
+    func refusedParameters() throws {
+        for (code, kind) in [(EBUSY, "busy"), (ENODEV, "notFound"), (EINVAL, "unsupported")] {
+            let card = VirtualCard(arguments: "VIRTUAL=1,SETUP_ERROR=\(code)")
+            defer { card.remove() }
+            let fixture = try PortFixture(try Session())
+            var refusal: DeviceError?
+            do {
+                _ = try ALSADevice(configuration(card, period: 240))
+                    .start(capture: fixture.capture, playback: fixture.playback) { _ in }
+            } catch { refusal = error }
+            let told: String? =
+                switch refusal {
+                case .busy?: "busy"
+                case .notFound?: "notFound"
+                case .unsupported?: "unsupported"
+                default: nil
+                }
+            #expect(told == kind, "\(String(describing: refusal))")
+        }
+    }
+
     @Test("After quiet the period that an xrun has added is taken away again, and nothing is cut")
     func shrinking() throws {
         let card = VirtualCard(arguments: "VIRTUAL=1,XRUN_AFTER_S=1")

@@ -49,8 +49,7 @@ struct ALSANegotiation {
         try unsafe check(pcm, snd_pcm_hw_params_set_period_size_near(pcm, hardware, &period, nil), "choosing a period")
         var buffer = period * UInt(request.bufferFrames / request.periodFrames)
         try unsafe check(pcm, snd_pcm_hw_params_set_buffer_size_near(pcm, hardware, &buffer), "choosing a buffer")
-        let error = unsafe snd_pcm_hw_params(pcm, hardware)
-        guard error == 0 else { throw unsafe unsupported(pcm, error) }
+        try unsafe check(pcm, snd_pcm_hw_params(pcm, hardware), "setting the parameters")
         _ = unsafe snd_pcm_hw_params_get_period_size(hardware, &period, nil)
         _ = unsafe snd_pcm_hw_params_get_buffer_size(hardware, &buffer)
         let active = StreamFormat(
@@ -100,7 +99,9 @@ struct ALSANegotiation {
     private func check(_ pcm: OpaquePointer, _ error: Int32, _ step: String) throws(DeviceError) {
         guard error < 0 else { return }
         if error == -EINVAL { throw unsafe unsupported(pcm, error) }
-        throw DeviceError(alsa: error, name: name, step: step)
+        throw DeviceError(
+            alsa: error, name: name, step: step, available: { ALSADevice.names(direction) },
+            holders: { ALSADeviceHolders().of(pcm: name, direction) })
     }
 
     private func unsupported(_ pcm: OpaquePointer, _ error: Int32) -> DeviceError {

@@ -48,6 +48,7 @@ static const parameter parameters[] = {
     {"interrupts", WHOLE, AT(interrupts), 0, 1, 1, NULL},
     {"jitter_us", WHOLE, AT(jitter_us), 0, 1000000, 0, NULL},
     {"seed", WHOLE, AT(seed), 0, 2147483647, 1, NULL},
+    {"setup_error", WHOLE, AT(setup_error), 0, 133, 0, NULL},
     {"unplug_after_s", NUMBER, AT(unplug_after_s), NEVER, LONGEST_S, NEVER, NULL},
     {"replug_after_s", NUMBER, AT(replug_after_s), NEVER, LONGEST_S, NEVER, NULL},
     {"stall_after_s", NUMBER, AT(stall_after_s), NEVER, LONGEST_S, NEVER, NULL},
