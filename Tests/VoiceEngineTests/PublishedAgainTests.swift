@@ -1,4 +1,5 @@
 import Testing
+import VoiceDevices
 import VoiceRealtime
 
 @testable import VoiceEngine
@@ -60,6 +61,32 @@ struct PublishedAgainTests {
         let numbers = try #require(rig.numbers[9])
         #expect(numbers.count > 100)
         #expect(numbers == Array(0..<UInt16(numbers.count)))
+    }
+
+    @Test("an app's has stopped before its end is told, since whoever is told frees it")
+    func end() throws {
+        // Given a stream that is sent, and no room for news
+        let rendered = ValueRing<RenderedSpan>(minimumCapacity: 1)
+        let news = ValueRing<FarEndNews>(minimumCapacity: 1)
+        var producer = news.producer
+        producer.push(FarEndNews(kind: .room, line: 0))
+        var table = FarEndTable(rendered: rendered.consumer, news: producer, wake: nil)
+        let line = try FarEndLine(FarEndConfiguration(), encoding: OutgoingStreamConfiguration.speech.encoding)
+        table.open(FarEndHandle(line, number: 1))
+        table.publish(RTPStreamStart(synchronizationSource: 9, sequenceNumber: 0, timestamp: 0, line: 1))
+        let sent = table.fedSources
+        #expect(sent[0] == 9)
+        // When it is closed
+        line.cells.close()
+        var recorder: RunRecorder?
+        for block in 0..<200 as Range<Int64> {
+            table.look(&recorder)
+            table.tell(now: MonotonicTime(nanoseconds: block * 10_000_000))
+        }
+        // Then it is sent no more, though that could not be told
+        let left = table.fedSources
+        #expect(left[0] == nil)
+        withExtendedLifetime(line) {}
     }
 
     @Test("of four sources it is known, and of a fifth again")

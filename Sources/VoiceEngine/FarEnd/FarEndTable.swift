@@ -267,14 +267,14 @@ struct FarEndTable: ~Copyable {
             told += tellUtterances(of: farEnd, most: Self.mostNews - told, now: now)
             tellRoom(of: farEnd)
             unsafe tellSound(of: farEnd.tap, number: farEnd.number)
-            if unsafe Self.isOver(
-                farEnd.queue.pointee.view.isClosed, farEnd.queue.pointee.trail.isEmpty, &closing[index], now),
-                push(FarEndNews(kind: .closed, line: farEnd.number))
-            {
-                stopStream(of: farEnd)
-                farEnds[index] = nil
-                farEndCount -= 1
-            }
+            let isOver = unsafe Self.isOver(
+                farEnd.queue.pointee.view.isClosed, farEnd.queue.pointee.trail.isEmpty, &closing[index], now)
+            guard isOver else { continue }
+            // Before it is told: whoever is told may at once free its memory.
+            stopStream(of: farEnd)
+            guard push(FarEndNews(kind: .closed, line: farEnd.number)) else { continue }
+            farEnds[index] = nil
+            farEndCount -= 1
         }
         for index in sinks.indices {
             guard let sink = sinks[index] else { continue }
