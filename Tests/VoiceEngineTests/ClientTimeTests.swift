@@ -45,3 +45,59 @@ struct ClientTimeTests {
         #expect(said == before && cut == 0 && saidNext == before)
     }
 }
+
+@Suite("A client whose times jitter")
+struct JitteryClientTests {
+    @Test("leaves no holes in what is sent")
+    func sent() throws {
+        let client = ClientDevice()
+        let core = try EngineCore(modestConfiguration(device: client), eventWake: nil) { _ in }
+        try core.send(.publish(RTPStreamStart(synchronizationSource: 1, sequenceNumber: 0, timestamp: 0)))
+        let sound = (0..<480).map { Float($0 % 48) / 96 - 0.25 }
+        var now = MonotonicTime(nanoseconds: 10_000_000_000)
+        for block in 0..<200 {
+            let late: Int64 = block % 2 == 0 ? 0 : 11_000_000
+            client.sendAudioData(sound, time: MonotonicTime(nanoseconds: now.nanoseconds + late))
+            _ = core.run(now: now)
+            while core.link.sending.available > 0 { core.link.sending.release() }
+            now = now.advanced(byFrames: 480, sampleRate: 48_000)
+        }
+        // Then the first late block counts as one behind a hole, and no other
+        let counts = core.statistics().uplink.sender
+        #expect(counts.packetsSent > 80)
+        #expect(counts.captureGapFrames <= 528)
+    }
+
+    @Test("is late once, whichever way its times go after that; what is lost is counted whole")
+    func continuity() {
+        var continuity = SoundContinuity()
+        func time(_ milliseconds: Double) -> MonotonicTime {
+            MonotonicTime(nanoseconds: 1_000_000_000 + Int64(milliseconds * 1e6))
+        }
+        // Given blocks of 10 ms, of which every third is 3 ms late
+        var late: [Int] = []
+        for block in 0..<1_000 {
+            late.append(continuity.insert(480, at: time(Double(block) * 10 + (block % 3 == 2 ? 3 : 0))))
+        }
+        #expect(late.filter { $0 > 96 } == [144] && late.allSatisfy { $0 >= 0 })
+        // When 20 ms are missing, of which 3 were thought to be before
+        let missing = [10_020, 10_030].map { continuity.insert(480, at: time($0)) }
+        #expect((800...960).contains(missing[0]) && missing[1] == 0)
+        // And when times begin anew 60 ms before
+        let anew = [9_980, 9_990].map { continuity.insert(480, at: time($0)) }
+        #expect(anew == [-2_880, 0])
+    }
+
+    @Test("no drift is a gap", arguments: [-500.0, -50, 50, 500])
+    func drift(ppm: Double) {
+        var continuity = SoundContinuity()
+        for block in 0..<60_000 {
+            let time = Double(block) * 1e7 * (1 + ppm * 1e-6)
+            let late = continuity.insert(480, at: MonotonicTime(nanoseconds: 1_000_000_000 + Int64(time)))
+            if late != 0 {
+                Issue.record("\(late) frames at \(block)")
+                return
+            }
+        }
+    }
+}

@@ -18,8 +18,8 @@ struct SoundTap: ~Copyable, @unchecked Sendable {
     /// What a reader may be late by: 2 s.
     static let capacity = 96_000
     static let markCapacity = 1_024
-    /// A time that moves by less is the clock's drift: 2 ms.
-    private static let smallestGap: Int64 = 2_000_000
+    /// A time that moves by fewer frames is the clock's drift: 2 ms.
+    private static let smallestGap = 96
     /// Times are good to this: 0.1 ms.
     private static let tolerance: Int64 = 100_000
 
@@ -27,6 +27,7 @@ struct SoundTap: ~Copyable, @unchecked Sendable {
     private var marks: ValueProducer<SoundMark>
     private let cells: FarEndCells
     private var last: SoundMark?
+    private var continuity = SoundContinuity()
     private var hasDropped = false
 
     init(ring: consuming FrameProducer, marks: consuming ValueProducer<SoundMark>, cells: FarEndCells) {
@@ -42,7 +43,8 @@ struct SoundTap: ~Copyable, @unchecked Sendable {
             let expected = last.time.advanced(byFrames: ring.writtenFrames - last.frame, sampleRate: 48_000)
             return abs(time.nanoseconds - expected.nanoseconds)
         }
-        let isGap = hasDropped || difference.map { $0 > Self.smallestGap } ?? true
+        let isApart = abs(continuity.insert(frames.count, at: time)) > Self.smallestGap
+        let isGap = hasDropped || isApart || last == nil
         let needsMark = isGap || difference.map { $0 > Self.tolerance } ?? true
         guard Self.capacity - ring.fill >= frames.count, !needsMark || marks.room > 0 else {
             ring.drop(frames.count)

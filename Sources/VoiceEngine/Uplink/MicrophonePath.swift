@@ -20,8 +20,8 @@ struct MicrophonePath: ~Copyable {
     private var nearEnd = NearEndEvidence()
     private var levels = NearEndLevels()
     private var aligned = InlineArray<480, Float>(repeating: 0)
-    /// When what follows the last reference leaves the DAC.
-    private var referenceEnd: MonotonicTime?
+    /// Of what leaves the DAC.
+    private var referenceContinuity = SoundContinuity()
     /// When what follows the last block is at the ADC; nil before the first.
     private var capturedUntil: MonotonicTime?
     /// Frames of 48 kHz, more than wait between the ADC and here: the capture ring's 340 ms and a sound card's buffer.
@@ -81,11 +81,10 @@ struct MicrophonePath: ~Copyable {
             let count = Self.hand(reference, to: &aligner, at: dacTime)
             reference.release(count)
             let end = dacTime.advanced(byFrames: count, sampleRate: 48_000)
-            let gap = referenceEnd.map { dacTime.frames(since: $0, sampleRate: 48_000) } ?? 0
+            let gap = referenceContinuity.insert(count, at: dacTime)
             take = PlaybackTake(
                 frames: (take?.frames ?? 0) + count, end: end,
                 gapFrames: (take?.gapFrames ?? 0) + (gap > PlaybackTake.smallestGap ? gap : 0))
-            referenceEnd = end
         }
         return take
     }

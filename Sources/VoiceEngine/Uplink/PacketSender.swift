@@ -23,8 +23,8 @@ struct PacketSender: ~Copyable {
     private var startsTalkspurt = true
     private var mute = MuteSchedule()
     private var frame = CodecFrame()
-    /// When the block after the last one is expected to be at the ADC; nil where what follows does not follow on.
-    private var nextCaptureTime: MonotonicTime?
+    /// Of what was at the ADC; made anew where what follows does not follow on.
+    private var continuity = SoundContinuity()
 
     init(encoder: consuming OpusEncoder, statistics: inout SenderStatistics) {
         plan = SenderPlan(settings: encoder.settings)
@@ -56,7 +56,7 @@ struct PacketSender: ~Copyable {
     /// more is sent. False where it is of that generation already.
     mutating func begin(generation: UInt32, now: MonotonicTime) -> Bool {
         guard speech.begin(generation: generation, at: now) else { return false }
-        nextCaptureTime = nil
+        continuity = SoundContinuity()
         cutFrame()
         return true
     }
@@ -108,7 +108,7 @@ struct PacketSender: ~Copyable {
     }
 
     /// Says that the next block need not follow on, which is no hole: the stream goes on without what was cut out.
-    mutating func expectCut() { nextCaptureTime = nil }
+    mutating func expectCut() { continuity = SoundContinuity() }
 
     /// Collects blocks until a packet is full, and sends it; or, where a block is longer than a packet, the several
     /// that it holds.
@@ -117,8 +117,7 @@ struct PacketSender: ~Copyable {
         statistics: inout SenderStatistics
     ) {
         let end = moment.adcTime.advanced(byFrames: block.count, sampleRate: 48_000)
-        skipGap(before: moment.adcTime, statistics: &statistics)
-        nextCaptureTime = end
+        skipGap(before: block.count, at: moment.adcTime, statistics: &statistics)
         if speech.reach(end) { cutFrame() }
         if frame.count == 0 { beginFrame(adcTime: moment.adcTime, statistics: &statistics) }
         if speech.isCut { frame.appendSilence(block.count) } else { frame.append(block, moment) }
@@ -139,9 +138,8 @@ struct PacketSender: ~Copyable {
 
     /// Frames that the device lost leave a hole in the RTP timestamps too, so that the far end conceals instead of
     /// drifting.
-    private mutating func skipGap(before adcTime: MonotonicTime, statistics: inout SenderStatistics) {
-        guard let expected = nextCaptureTime else { return }
-        let missing = adcTime.frames(since: expected, sampleRate: 48_000)
+    private mutating func skipGap(before frames: Int, at adcTime: MonotonicTime, statistics: inout SenderStatistics) {
+        let missing = continuity.insert(frames, at: adcTime)
         guard missing > Uplink.longestBlock else { return }
         statistics.captureGapFrames += missing
         stream?.timestamp &+= UInt32(truncatingIfNeeded: missing)

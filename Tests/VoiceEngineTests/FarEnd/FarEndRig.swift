@@ -21,12 +21,13 @@ final class FarEndRig {
         core = try EngineCore(configuration, eventWake: nil) { _ in }
     }
 
-    /// Lets blocks of 10 ms pass; while `isStalled` the loudspeaker fetches nothing.
-    func run(blocks: Int, isStalled: Bool = false, microphone: (Int) -> Float = { _ in 0 }) {
+    /// Lets blocks of 10 ms pass; while `isStalled` the loudspeaker fetches nothing. The microphone's times are told
+    /// `late`, nanoseconds.
+    func run(blocks: Int, isStalled: Bool = false, late: Int64 = 0, microphone: (Int) -> Float = { _ in 0 }) {
         for _ in 0..<blocks {
             let block = (captured..<captured + 480).map { microphone($0) }
             captured += 480
-            device.sendAudioData(block, time: now)
+            device.sendAudioData(block, time: MonotonicTime(nanoseconds: now.nanoseconds + late))
             core.run(now: now)
             if !isStalled { play() }
             while core.nextEvent() != nil {}

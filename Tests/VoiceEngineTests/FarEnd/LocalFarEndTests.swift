@@ -58,6 +58,22 @@ struct LocalFarEndTests {
         #expect(muted.count == 960 && muted.suffix(480).allSatisfy { $0 == 0 })
     }
 
+    @Test("hears it whole where a client's times jitter by 3 ms, as those that are read in a callback do")
+    func jitter() throws {
+        let rig = try FarEndRig()
+        let agent = try rig.core.openFarEnd(FarEndConfiguration(nearEndRate: .hertz16000))
+        var gaps: [Int] = []
+        for block in 0..<200 {
+            rig.run(blocks: 1, late: block % 2 == 0 ? 0 : 3_000_000) { _ in 0.1 }
+            if agent.take(1_000).take.isAfterGap { gaps.append(block) }
+        }
+        // The first late block may have been a gap
+        #expect(gaps.allSatisfy { $0 < 4 }, "\(gaps)")
+        // And a real one is one
+        rig.run(blocks: 1, late: 20_000_000) { _ in 0.1 }
+        #expect(agent.take(1_000).take.isAfterGap)
+    }
+
     @Test("what nobody takes is dropped, the newest, counted and told by the times")
     func overflow() throws {
         let rig = try FarEndRig()
