@@ -36,6 +36,7 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     var followed: FollowedPath?
     var events = FIFOQueue<PeerEvent>()
     private var deadlines = DeadlineQueue<UInt32>()
+    private var turnsStrangersAway = false
     /// The latest time that was told.
     var clock: Duration = .zero
 
@@ -59,6 +60,9 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Changes the security: what peers that come from now on are shown.
     package mutating func reconfigure(_ change: (inout Security) -> Void) { change(&security) }
+
+    /// Answers no strangers from now on: they are another table's, which would not know the cookies of this one.
+    package mutating func turnStrangersAway() { turnsStrangersAway = true }
 
     // MARK: Looking
 
@@ -156,6 +160,7 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private mutating func greet(
         _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
     ) -> Received {
+        guard !turnsStrangersAway else { return .dropped(.stranger) }
         var bytes = InlineArray<128, UInt8>(repeating: 0)
         var answer = bytes.mutableSpan
         let cookie = AddressCookie(of: source, key: cookieKey, now: now)
@@ -207,7 +212,7 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         while let record = strangers.waiting.next() {
             if let received = receiveRecord(record.bytes.span, ofPeerAt: record.source, now: now) {
                 if case .control(let peer) = received { events.append(.spoke(peer)) }
-            } else if record.isAdmitted {
+            } else if record.isAdmitted, !turnsStrangersAway {
                 _ = begin(with: record.bytes.span, from: record.source, now: now)
             }
         }

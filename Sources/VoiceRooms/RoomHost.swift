@@ -62,6 +62,13 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Changes the security: what peers that come from now on are shown.
     package mutating func reconfigure(_ change: (inout Security) -> Void) { peers.reconfigure(change) }
 
+    /// Tells everyone that the server goes down: ``RoomDirectory/shutDown(telling:now:)``. Before a restart nothing more
+    /// is begun with anybody: a client that has a cookie of this server begins with it at the next, in vain.
+    package mutating func shutDown(telling reason: RemovalReason, now: Duration) {
+        if reason == .restarting { peers.turnStrangersAway() }
+        directory.shutDown(telling: reason, now: now)
+    }
+
     /// Counters of the peers.
     package var peerStatistics: PeerTableStatistics { peers.statistics }
 

@@ -74,7 +74,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
             }
             if stop.isRaised && closing == nil {
                 let isRestarting = shared.isRestarting.load(ordering: .acquiring)
-                host.directory.shutDown(telling: isRestarting ? .restarting : .serverShuttingDown, now: now)
+                host.shutDown(telling: isRestarting ? .restarting : .serverShuttingDown, now: now)
                 closing = now + RoomTimers.closingTime
             }
             let hadControl = ready.contains(.source) && receive(now: now)

@@ -7,7 +7,7 @@ import VoiceSimulation
 struct RoomRestartTests {
     /// A room whose server has gone down as planned and whose successor serves half a second later.
     private func restarted(_ rooms: inout SimulatedRooms) {
-        rooms.directory.shutDown(telling: .restarting, now: rooms.now)
+        rooms.shutDown(telling: .restarting)
         rooms.run(for: .milliseconds(100))
         #expect(rooms.directory.isIdle, "every removal was acknowledged")
         rooms.serverIsAlive = false
@@ -62,6 +62,25 @@ struct RoomRestartTests {
         #expect(entry.role == entrance.role)
         let published = entrance.role == .talker ? entrance.publishing : nil
         #expect(entry.streams.map(\.interruptibleBy) == (published.map { [$0] } ?? []))
+    }
+
+    @Test(arguments: [true, false])
+    func aServerThatRestartsLeavesStrangersToItsSuccessor(isRestart: Bool) throws {
+        // Given a server that answers strangers, and alice in it
+        var rooms = try kitchen("alice")
+        let hello: [UInt8] = [13, 0] + [UInt8](repeating: 7, count: 8) + [UInt8](repeating: 0, count: 16)
+        let answered = RoomHost<Plaintext>.Outcome.answer(count: hello.count)
+        #expect(rooms.outcome(of: hello, from: SimulatedRooms.endpoint(66)) == answered)
+        // When it goes down
+        rooms.shutDown(telling: isRestart ? .restarting : .serverShuttingDown)
+        // Then nobody gets a cookie that the next server does not know
+        let expected = isRestart ? RoomHost<Plaintext>.Outcome.dropped(.stranger) : answered
+        #expect(rooms.outcome(of: hello, from: SimulatedRooms.endpoint(66)) == expected)
+        // And alice is told
+        rooms.run(for: .milliseconds(100))
+        #expect(rooms.directory.isIdle)
+        let told: RoomSessionEvent = isRestart ? .reconnecting : .ended(.removed(.serverShuttingDown))
+        #expect(rooms.clients[0].events == [told])
     }
 
     @Test func whoLeavesAServerThatRestartsHasLeft() throws {

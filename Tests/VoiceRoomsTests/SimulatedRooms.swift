@@ -121,6 +121,9 @@ struct RoomsOver<Security: SimulatedSecurity> {
             directory.configuration, key: CookieKey(high: random.next(), low: random.next()))
     }
 
+    /// Has the server go down.
+    func shutDown(telling reason: RemovalReason) { serving.host.shutDown(telling: reason, now: now) }
+
     /// The wall clock of the verifier, in seconds.
     var unixTime: Int64 { now.components.seconds }
 
