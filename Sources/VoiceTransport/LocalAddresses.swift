@@ -9,6 +9,8 @@ internal import VoicePeers
 struct LocalAddresses {
     /// Addresses at most.
     static let limit = 64
+    /// Of these of the loopback: it has so many that a user of this machine could fill all places with them.
+    static let loopbackLimit = 16
 
     private var known: [EndpointAddress] = []
 
@@ -17,7 +19,9 @@ struct LocalAddresses {
     /// The number of an address, without its port.
     mutating func number(of address: EndpointAddress) -> UInt16 {
         if let place = known.firstIndex(of: address) { return UInt16(place + 1) }
-        guard known.count < Self.limit else { return 0 }
+        guard known.count < Self.limit,
+            !address.isLoopback || known.count(where: { $0.isLoopback }) < Self.loopbackLimit
+        else { return 0 }
         known.append(address)
         return UInt16(known.count)
     }
