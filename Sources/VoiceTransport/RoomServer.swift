@@ -10,7 +10,7 @@ public import VoiceRooms
 ///
 /// All methods may be called from any thread; those that block say so.
 public final class RoomServer: Sendable {
-    /// Bytes that the kernel keeps each way while the server's thread does not run. It takes twice that, for what it
+    /// Bytes that the kernel keeps of what comes while the server's thread does not run. It takes twice that, for what it
     /// keeps beside them: 360 ms of 10,000 datagrams a second of 1400 bytes, which the thread then reads in 15 ms.
     static let socketBufferSize: Int32 = 4 << 20
     /// How long the thread may take to make what it needs.
@@ -129,9 +129,14 @@ public final class RoomServer: Sendable {
     public var fingerprint: CertificateFingerprint? { shared.fingerprint.withLock { $0 } }
 
     /// Reads the certificate and its key again, as after a renewal: whoever comes from now on is shown the new one, and
-    /// whoever is there stays. Blocks for the files. Where it throws, the old ones stay in use.
+    /// whoever is there stays. Blocks for the files. Where it throws, the old ones stay in use. Does nothing before the
+    /// start, which reads them.
     public func reloadIdentity() throws(RoomServerError) {
-        if let identity = try loadIdentity() { shared.enqueue(.serve(identity)) }
+        // One after the other: what was read last is shown.
+        try thread.withLock { thread throws(RoomServerError) -> Void in
+            guard thread != nil, let identity = try loadIdentity() else { return }
+            shared.enqueue(.serve(identity))
+        }
     }
 
     private func open() throws(RoomServerError) -> Int32 {
