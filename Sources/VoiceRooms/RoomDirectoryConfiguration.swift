@@ -2,9 +2,12 @@ public import VoicePeers
 
 /// What a server allows; fixed at its start. Values outside their limits are brought to the nearest.
 public struct RoomDirectoryConfiguration: Equatable, Sendable {
+    /// More participants than one thread serves by far, and few enough to number their places.
+    static let serverCapacityLimit = 1 << 20
+
     /// Participants of a room, 1...256.
     public let roomCapacity: Int
-    /// Participants of all rooms together, at least 1.
+    /// Participants of all rooms together, 1...1,048,576.
     public let serverCapacity: Int
     /// Streams set aside for each participant, 1...4.
     public let streamsPerParticipant: Int
@@ -19,7 +22,7 @@ public struct RoomDirectoryConfiguration: Equatable, Sendable {
         keepaliveInterval: Duration = RoomTimers.keepaliveInterval, breakWindow: Duration = RoomTimers.breakWindow
     ) {
         self.roomCapacity = min(max(roomCapacity, 1), RoomProtocol.participantLimit)
-        self.serverCapacity = max(serverCapacity, 1)
+        self.serverCapacity = min(max(serverCapacity, 1), Self.serverCapacityLimit)
         self.streamsPerParticipant = min(max(streamsPerParticipant, 1), RoomProtocol.streamLimit)
         self.keepaliveInterval = min(max(keepaliveInterval, .milliseconds(100)), .seconds(20))
         self.breakWindow = max(breakWindow, .zero)

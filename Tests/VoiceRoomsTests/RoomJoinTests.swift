@@ -46,6 +46,16 @@ struct RoomJoinTests {
         #expect(rooms.directoryEvents.last == .roomClosed("kitchen"))
     }
 
+    @Test(arguments: [Int.min, 0, 1, .max])
+    func aServerServesWhateverItIsToAllow(capacity: Int) throws {
+        var rooms = SimulatedRooms(
+            configuration: .init(
+                roomCapacity: capacity, serverCapacity: capacity, streamsPerParticipant: capacity))
+        let alice = try rooms.addClient("alice@kitchen")
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[alice].session.state == .joined)
+    }
+
     @Test(arguments: [1, 3])
     func aServerIsFoundAtWhicheverOfItsAddressesItAnswers(silent: Int) throws {
         // Given a server whose name has other addresses as well, from which nothing comes
