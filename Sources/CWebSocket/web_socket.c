@@ -95,7 +95,6 @@ static int received(dv_web *web, connection *c, const uint8_t *bytes, size_t cou
                          .bytes = bytes,
                          .count = count,
                          .remaining = remaining,
-                         .is_first = is_first,
                          .is_final = is_final,
                          .is_text = !lws_frame_is_binary(c->wsi),
                      });

@@ -19,8 +19,6 @@ package enum RoomProtocolError: Error, Equatable, Sendable {
     case invalidValue
     /// The acknowledgement names a message that was never sent.
     case invalidAcknowledgement
-    /// From a peer whose conversation is over, or that was never told of.
-    case unknownPeer
     /// A known message that has no place here: the wrong direction or the wrong state.
     case unexpectedMessage(UInt8)
     /// The peer asks for more memory than a limit allows.

@@ -115,9 +115,6 @@ void dv_dtls_close(dv_dtls *connection);
 
 // MARK: Keys
 
-/// Bytes of keying material at most: two keys of 16 bytes, two salts of 14.
-#define DV_DTLS_KEYING_LIMIT 60
-
 /// The SRTP protection profile that was agreed on (RFC 5764 section 4.1.2), by its number; 0 before the connection is
 /// open.
 uint16_t dv_dtls_srtp_profile(const dv_dtls *connection);

@@ -24,7 +24,7 @@ typedef struct {
     dv_fetch_event_kind kind;
     const uint8_t *bytes;
     size_t count;
-    // RESPONDED and FAILED: the HTTP status, or 0.
+    // RESPONDED: the HTTP status, or 0.
     int status;
     // CLOSED, FAILED: nothing came for longer than the limit.
     bool is_slow;

@@ -50,7 +50,7 @@ typedef struct {
     size_t count;
     // Behind `bytes`, in the same frame, as its header has it.
     uint64_t remaining;
-    bool is_first, is_final, is_text;
+    bool is_final, is_text;
     // CLOSED: a message had taken longer than the limit.
     bool is_slow;
     // CLOSED: the peer's status (RFC 6455, section 7.4), or 0. FAILED: the HTTP status, or 0.

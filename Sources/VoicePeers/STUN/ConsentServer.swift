@@ -48,7 +48,7 @@ package struct ConsentServer: Sendable {
         return .moved(from: address)
     }
 
-    /// Writes the answer to a message that ``handle(_:from:now:by:)`` has found worth one: its length, never more than
+    /// Writes the answer to a message that ``handle(_:from:cookie:by:)`` has found worth one: its length, never more than
     /// the message's. Nil when it would be longer, or when the buffer is too small.
     package func answer<Integrity: STUNIntegrity & ~Copyable>(
         _ message: STUNMessage, from source: EndpointAddress, askingFor cookie: AddressCookie?,
