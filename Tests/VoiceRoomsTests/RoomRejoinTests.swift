@@ -55,7 +55,7 @@ struct RoomRejoinTests {
         try #require(rooms.clients[alice].session.roster.entries.count == 256)
         // When she loses it, and comes back by a path with 0.8 s of round trip
         rooms.conditions.loss = .independent(1)
-        rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(0.1))
         try #require(rooms.clients[alice].session.state == .reconnecting)
         let path = rooms.clients[alice].session.path
         rooms.conditions.loss = .none

@@ -1,4 +1,5 @@
 import Testing
+import VoicePeers
 import VoiceSimulation
 
 @testable import VoiceRooms
