@@ -183,6 +183,7 @@ struct PortTests {
         #expect(reference[240..<240 + frames].allSatisfy { $0 == 0 })
         #expect(reference.count == 480 + frames && reference[240 + frames] == 0.5)
         #expect(session.counters.counts.playback.gapFrames == frames)
+        #expect(session.counters.counts.playback.filledGapFrames == frames)
         #expect(session.counters.counts.playback.frames == 480)
     }
 
@@ -196,6 +197,7 @@ struct PortTests {
         fixture.playback.recordGap(frames: 1_000, dacTime: start)
         #expect(fixture.ends.takeReference().count == 240)
         #expect(session.counters.counts.playback.gapFrames == 1_000)
+        #expect(session.counters.counts.playback.filledGapFrames == 0)
     }
 
     @Test(
@@ -206,6 +208,7 @@ struct PortTests {
         var fixture = try PortFixture(session)
         fixture.playback.recordGap(frames: frames, dacTime: MonotonicTime(nanoseconds: 0))
         #expect(fixture.ends.takeReference().count == (frames == 12_000 ? 12_000 : 0))
+        #expect(session.counters.counts.playback.filledGapFrames == (frames == 12_000 ? 12_000 : 0))
         #expect(session.counters.counts.playback.gapFrames == frames)
     }
 

@@ -66,7 +66,7 @@ struct RecordingFormatTests {
         var bytes = try Self.bytes(.media(.openGate))
         for number in [0, 30, 255] as [UInt8] {
             bytes[0] = number
-            #expect(throws: RecordingFault.malformed("\(number) is no command of format 3")) {
+            #expect(throws: RecordingFault.malformed("\(number) is no command of format 4")) {
                 var reader = RecordCoder(reading: bytes)
                 _ = try RecordedCommand(reading: &reader)
             }
@@ -76,7 +76,7 @@ struct RecordingFormatTests {
 
     /// The sizes and the order of all that is written. Where this fails, what is written has changed: raise
     /// `RecordingFormat.version`, add a line to docs/recording.md, and only then correct what stands here.
-    @Test("the form of version 3 is this, and any other form is another version")
+    @Test("the form of version 4 is this, and any other form is another version")
     func form() throws {
         func settings(_ processing: ProcessingSettings) throws -> Int {
             var settings = RecordedSettings()
@@ -108,7 +108,7 @@ struct RecordingFormatTests {
     }
 
     private static let form = [
-        "version 3", "settings 284 372",
+        "version 4", "settings 284 372",
         "commands 4:217 5:217 6:217 7:217 26:217 27:217 8:217 9:217 10:217 29:263 11:217 12:217 13:217 14:217 15:217 16:217 "
             + "28:217 17:217 18:217 19:217 20:217 21:217 22:217 23:217 24:217 1:217 2:217 3:217 25:263",
         "choices stop silence keepAlive; voip music lowDelay; "

@@ -63,6 +63,8 @@ public struct DirectionCounts: Equatable, BitwiseCopyable, Sendable {
     /// or had a backlog too old to be of use. Playback: frames of silence that sounded because the device had run dry
     /// and was started anew. The frames' times show each of these gaps.
     public var gapFrames = 0
+    /// Playback: those of ``gapFrames`` that are silence in the reference, whose times do not show them.
+    package var filledGapFrames = 0
     /// Capture: how often a backlog was skipped.
     public var trims = 0
     /// Playback: frames that lie queued before the DAC after each wake-up, as the latency tuning wants it now; nil for
@@ -100,6 +102,7 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
         let worstLateness = Atomic<Int64>(0)
         let restarts = Atomic<Int>(0)
         let gapFrames = Atomic<Int>(0)
+        let filledGapFrames = Atomic<Int>(0)
         let trims = Atomic<Int>(0)
         let fillTarget = Atomic<Int>(-1)
         let fillTargetChanges = Atomic<Int>(0)
@@ -164,6 +167,9 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
     func addGap(_ count: Int) { unsafe cells.pointee.gapFrames.wrappingAdd(count, ordering: .relaxed) }
 
     @_noLocks @_noAllocation
+    func addFilledGap(_ count: Int) { unsafe cells.pointee.filledGapFrames.wrappingAdd(count, ordering: .relaxed) }
+
+    @_noLocks @_noAllocation
     func addTrim() { unsafe cells.pointee.trims.wrappingAdd(1, ordering: .relaxed) }
 
     @_noLocks @_noAllocation
@@ -195,6 +201,7 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
         let drift = unsafe cells.pointee.driftPPM.load(ordering: .relaxed)
         counts.driftPPM = drift.isNaN ? nil : drift
         unsafe counts.gapFrames = cells.pointee.gapFrames.load(ordering: .relaxed)
+        unsafe counts.filledGapFrames = cells.pointee.filledGapFrames.load(ordering: .relaxed)
         unsafe counts.trims = cells.pointee.trims.load(ordering: .relaxed)
         let target = unsafe cells.pointee.fillTarget.load(ordering: .relaxed)
         counts.fillTargetFrames = target < 0 ? nil : target

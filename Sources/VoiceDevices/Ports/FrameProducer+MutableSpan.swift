@@ -24,11 +24,12 @@ extension FrameProducer {
         return count
     }
 
-    /// Writes `frames` frames of silence, or none where they do not all fit.
+    /// Writes `frames` frames of silence; false where they do not all fit, and none is written.
     @_noLocks @_noAllocation
-    mutating func writeSilence(_ frames: Int, time: MonotonicTime) {
-        guard silence(frames) else { return }
+    mutating func writeSilence(_ frames: Int, time: MonotonicTime) -> Bool {
+        guard silence(frames) else { return false }
         commit(frames, time: time)
+        return true
     }
 
     @_noLocks @_noAllocation

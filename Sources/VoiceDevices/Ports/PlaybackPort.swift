@@ -204,6 +204,6 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         guard frames > 0 else { return }
         cells.addGap(frames)
         guard tapsOutput, frames <= Self.longestReferenceGap else { return }
-        reference.writeSilence(frames, time: dacTime.possible)
+        if reference.writeSilence(frames, time: dacTime.possible) { cells.addFilledGap(frames) }
     }
 }

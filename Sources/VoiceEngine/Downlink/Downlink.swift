@@ -25,8 +25,8 @@ struct Downlink: ~Copyable {
     private(set) var nextRun: MonotonicTime?
     /// When the last frame so far given to the loudspeaker leaves the DAC.
     private var referenceEnd: MonotonicTime?
-    /// Frames so far that were not there when the device came for them.
-    private var underrunFrames = 0
+    /// Frames so far for which the loudspeaker got nothing, as the device counts them.
+    private var silentFrames = 0
     private var limiter = MixLimiter()
     private var drift = PlaybackDrift()
     private var follower = ClockFollower()
@@ -128,9 +128,10 @@ struct Downlink: ~Copyable {
         reports: inout ReportExchange,
         events: inout MediaEventOutlet
     ) {
-        let silence = playback.underrunFrames - underrunFrames + (take?.gapFrames ?? 0)
+        let counted = playback.underrunFrames + playback.filledGapFrames
+        let silence = counted - silentFrames + (take?.gapFrames ?? 0)
         if silence > 0 { streams.playbackStoodStill(silence) }
-        underrunFrames = playback.underrunFrames
+        silentFrames = counted
         if let take { note(take, seen: clock.start) }
         drift.update(measuredPPM: playback.driftPPM, now: clock.start)
         receive(&reports, &farEnds)

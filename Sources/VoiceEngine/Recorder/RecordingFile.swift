@@ -16,7 +16,7 @@ enum RecordingFormat {
     static let chunkMagic: UInt32 = 0x4B43_5644
     /// Raised with every change of what is written, new commands and settings included: `RecordingFormatTests` holds the
     /// form of each. A reader reads this version alone. docs/recording.md has the versions.
-    static let version: UInt32 = 3
+    static let version: UInt32 = 4
     /// No chunk is longer: what the ring holds, what a writer gathers before, and what commands gain when they are
     /// written out.
     static let longestChunk = 8 << 20

@@ -197,9 +197,9 @@ struct ReplayedPipeline: ~Copyable {
     }
 
     private mutating func takeProgress(_ bytes: Span<UInt8>) throws(RecordingFault) -> DirectionCounts {
-        try Self.require(bytes.count == 32, "progress of \(bytes.count) bytes")
+        try Self.require(bytes.count == 40, "progress of \(bytes.count) bytes")
         var playback = DirectionCounts()
-        playback.underrunFrames = try Self.count(bytes, 0)
+        (playback.underrunFrames, playback.filledGapFrames) = (try Self.count(bytes, 0), try Self.count(bytes, 4))
         let drift = Double(bitPattern: UInt64(bitPattern: bytes.number(at: 8)))
         try Self.require(drift.isNaN || abs(drift) < 1e6, "a drift of \(drift) ppm")
         playback.driftPPM = drift.isNaN ? nil : drift

@@ -121,7 +121,7 @@ struct RunRecorder: ~Copyable, @unchecked Sendable {
             .progress,
             [
                 Int64(playback.underrunFrames), Int64(bitPattern: (playback.driftPPM ?? .nan).bitPattern),
-                Int64(playoutTaken), Int64(packetsTaken),
+                Int64(playoutTaken), Int64(packetsTaken), Int64(playback.filledGapFrames),
             ])
     }
 
