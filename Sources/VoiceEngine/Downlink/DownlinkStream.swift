@@ -23,6 +23,10 @@ struct DownlinkStream: ~Copyable {
     private var heardNews = HeardNewsSchedule()
     private var counts = StreamStatistics()
     private var reception = ReceptionStatistics(synchronizationSource: 0)
+    /// How much of a talker who has gone may still be heard, its fade included; nil while nobody has.
+    private var framesLeft: Int?
+    /// More than a jitter buffer waits for, 500 ms: what a sender had sent ahead of its time is no longer awaited.
+    private static let longestRest = 24_000
 
     init(configuration: PlayoutConfiguration) throws(OpusError) {
         playout = PlayoutBuffer(configuration)
@@ -42,6 +46,7 @@ struct DownlinkStream: ~Copyable {
         counts = StreamStatistics()
         counts.synchronizationSource = source
         reception = ReceptionStatistics(synchronizationSource: source)
+        framesLeft = nil
     }
 
     /// All that is known of the talker now; asked for some ten times a second.
@@ -58,7 +63,33 @@ struct DownlinkStream: ~Copyable {
         return counts
     }
 
-    mutating func end() { synchronizationSource = nil }
+    /// Frees the slot at once.
+    mutating func end() {
+        synchronizationSource = nil
+        framesLeft = nil
+    }
+
+    /// Frees the slot; what waits is heard until another talker needs it.
+    mutating func playOut() {
+        synchronizationSource = nil
+        framesLeft = Self.longestRest
+    }
+
+    /// Whether it is to be mixed.
+    var isPlayed: Bool { mutating get { synchronizationSource != nil || framesLeft != nil } }
+
+    /// Whether all was heard of a talker who has gone.
+    var isPlayedOut: Bool { mutating get { framesLeft.map { $0 <= 0 } ?? false } }
+
+    /// Fades what is made up behind the last packet of a talker who has gone, or what is too long.
+    private mutating func fadeRest(of count: Int) {
+        guard let left = framesLeft else { return }
+        framesLeft = left - count
+        guard left > GainRamp.rampFrames else { return }
+        guard playout.bufferedFrames == 0 || left <= count + GainRamp.rampFrames else { return }
+        volume.move(to: 0)
+        framesLeft = GainRamp.rampFrames
+    }
 
     mutating func setVolume(_ gain: Float) {
         self.gain = gain
@@ -129,6 +160,7 @@ struct DownlinkStream: ~Copyable {
 
     /// Fills `block` with the stream's next frames, which will lie at `moment`.
     mutating func pull(into block: inout MutableSpan<Float>, now: Duration, at moment: MixMoment) {
+        fadeRest(of: block.count)
         let first = playout.pulledFrames
         _ = playout.pull(into: &block, now: now, decoder: &decoder)
         if ledger.isActive { enter(first..<playout.pulledFrames, at: moment) }

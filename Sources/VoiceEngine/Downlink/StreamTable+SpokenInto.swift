@@ -24,6 +24,9 @@ extension StreamTable {
         }
     }
 
+    /// Whether something is kept in the hold, or would be.
+    var isHoldInUse: Bool { mutating get { hold.lag > 0 || hold.delivery != .playing } }
+
     /// Holds that ended because the ring was full.
     var holdOverflows: Int { hold.overflows }
 
@@ -61,9 +64,8 @@ extension StreamTable {
 
     /// Has the hold go with the watched participant's stream, when nothing is kept of the one before.
     mutating func attachHold() {
-        let isInUse = hold.lag > 0 || hold.delivery != .playing
         // Nor does it leave one stream of theirs for another, which may be ducked.
-        if let source = hold.source, slot(of: source) != nil, isInUse || isHoldWatched { return }
+        if let source = hold.source, slot(of: source) != nil, isHoldInUse || isHoldWatched { return }
         var wanted: UInt32?
         if watched != 0 {
             for index in 0..<count where unsafe slots[index].synchronizationSource != nil {

@@ -92,9 +92,11 @@ struct StreamTable: ~Copyable {
         return true
     }
 
+    /// A talker goes. What waits of it is heard, unless part of it is kept while somebody speaks into it.
     mutating func remove(_ source: UInt32) {
         guard let index = member(of: source) else { return }
-        unseat(index)
+        let isKept = hold.source == source && isHoldInUse
+        unseat(index, playsOut: !isKept)
         memberCount -= 1
         unsafe members[index] = members[memberCount]
         unsafe sources[index] = sources[memberCount]
@@ -180,15 +182,20 @@ struct StreamTable: ~Copyable {
         unsafe members[index].window = nil
     }
 
-    private mutating func unseat(_ index: Int) {
+    private mutating func unseat(_ index: Int, playsOut: Bool = false) {
         guard let slot = unsafe members[index].slot else { return }
-        unsafe slots[slot].end()
+        if playsOut { unsafe slots[slot].playOut() } else { unsafe slots[slot].end() }
         unsafe members[index].slot = nil
     }
 
+    /// One that is silent, or else that of a talker who has gone.
     private var freeSlot: Int? {
-        for index in 0..<count where unsafe slots[index].synchronizationSource == nil { return index }
-        return nil
+        var found: Int?
+        for index in 0..<count where unsafe slots[index].synchronizationSource == nil {
+            guard unsafe slots[index].isPlayed else { return index }
+            found = found ?? index
+        }
+        return found
     }
 
     func member(of source: UInt32) -> Int? {
@@ -231,7 +238,7 @@ struct StreamTable: ~Copyable {
 
     /// The device played `frames` frames of silence of its own accord.
     mutating func playbackStoodStill(_ frames: Int) {
-        for index in 0..<count where unsafe slots[index].synchronizationSource != nil {
+        for index in 0..<count where unsafe slots[index].isPlayed {
             unsafe slots[index].playbackStoodStill(frames)
         }
     }
@@ -263,7 +270,7 @@ struct StreamTable: ~Copyable {
         at moment: MixMoment
     ) {
         if watched != 0 || hold.source != nil { attachHold() }
-        for first in 0..<count where unsafe slots[first].synchronizationSource != nil && isFirstStream(first) {
+        for first in 0..<count where unsafe slots[first].isPlayed && isFirstStream(first) {
             let (participant, hasOthers) = unsafe (slots[first].participant, nextStream(behind: first) != nil)
             var next: Int? = first
             while let index = next {
@@ -280,6 +287,7 @@ struct StreamTable: ~Copyable {
             guard sinks.isHeard, hasOthers else { continue }
             sinks.hear(.participant(participant), sum.span.extracting(first: scratch.count), time: moment.dacTime)
         }
+        for index in 0..<count where unsafe slots[index].isPlayedOut { unsafe slots[index].end() }
     }
 
     private mutating func pull(
@@ -296,7 +304,7 @@ struct StreamTable: ~Copyable {
     private func isFirstStream(_ index: Int) -> Bool {
         let participant = unsafe slots[index].participant
         guard participant != 0 else { return true }
-        for other in 0..<index where unsafe slots[other].synchronizationSource != nil {
+        for other in 0..<index where unsafe slots[other].isPlayed {
             if unsafe slots[other].participant == participant { return false }
         }
         return true
@@ -306,7 +314,7 @@ struct StreamTable: ~Copyable {
     private func nextStream(behind index: Int) -> Int? {
         let participant = unsafe slots[index].participant
         guard participant != 0 else { return nil }
-        for other in index + 1..<count where unsafe slots[other].synchronizationSource != nil {
+        for other in index + 1..<count where unsafe slots[other].isPlayed {
             if unsafe slots[other].participant == participant { return other }
         }
         return nil
