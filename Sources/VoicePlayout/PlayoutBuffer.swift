@@ -168,7 +168,7 @@ package struct PlayoutBuffer: ~Copyable {
     /// own: the device ran dry, or was started anew. What waits is then that much later, which is no fault of the
     /// network's; without this call the packets would look as if they had come later instead, until the clock has
     /// followed.
-    package mutating func playbackStoodStill(_ frames: Int) { planner.delay.playbackStoodStill(frames) }
+    package mutating func playbackStoodStill(_ frames: Int) { planner.playbackStoodStill(frames) }
 
     /// Drops all that waits: what follows is another utterance. At most 5 ms of the old one still sound, fading out.
     ///

@@ -38,6 +38,12 @@ struct PlayoutPlanner: ~Copyable {
         delay.updateTarget(position: cursor.position)
     }
 
+    /// Playback stood still for so many frames, for a reason of its own.
+    mutating func playbackStoodStill(_ frames: Int) {
+        delay.playbackStoodStill(frames)
+        timeline.shift(by: -Int64(frames))
+    }
+
     mutating func didPull(_ count: Int) {
         delay.didPull(count)
         statistics.pulledSamples += UInt64(count)

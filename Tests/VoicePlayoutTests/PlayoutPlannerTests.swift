@@ -9,21 +9,28 @@ private struct PlannerRig: ~Copyable {
     var planner: PlayoutPlanner
     private(set) var plans: [String] = []
     private(set) var pulled: Int64 = 0
+    /// For how long nothing was pulled, frames.
+    private var stood: Int64 = 0
     /// Whether the decoder takes what is planned.
     var isReal = true
 
     init(_ configuration: PlayoutConfiguration = .conversation) { planner = PlayoutPlanner(configuration) }
 
-    mutating func insert(_ number: Int, redundancy: Bool = false) -> InsertOutcome {
+    mutating func insert(_ number: Int, redundancy: Bool = false, marker: Bool = false) -> InsertOutcome {
         // SILK, wideband, 20 ms (RFC 6716, table 2); the second bit of the frame's header says whether a copy is in it.
         let payload: [UInt8] = [9 << 3, redundancy ? 0x40 : 0x00] + [UInt8](repeating: 1, count: 20)
         let header = RTPHeader(
-            payloadType: 111, sequenceNumber: UInt16(number),
+            payloadType: 111, marker: marker, sequenceNumber: UInt16(number),
             timestamp: UInt32(number * Self.packetFrames), synchronizationSource: 1)
         return planner.insert(payload.span, header: header, generation: nil, now: now)
     }
 
-    private var now: Duration { .nanoseconds(pulled * 1_000_000 / 48) }
+    private var now: Duration { .nanoseconds((pulled + stood) * 1_000_000 / 48) }
+
+    mutating func standStill(_ frames: Int) {
+        stood += Int64(frames)
+        planner.playbackStoodStill(frames)
+    }
 
     /// Pulls one packet's time, and takes it that the sound maker did what was planned, as far as the decoder took it.
     mutating func pull() {
@@ -68,6 +75,23 @@ struct PlayoutPlannerTests {
         let heard = rig.plans.filter { $0 != "pause" && $0 != "bridge" }
         #expect(heard == ["packet 0", "packet 1", "packet 2", missing, "packet 4", "packet 5"])
         #expect(rig.planner.statistics.decodedSamples == (hasRedundancy ? 6 : 5) * 960)
+    }
+
+    @Test("a loudspeaker that stands still in the silence before a talkspurt makes that silence no shorter")
+    func standstill() {
+        // Given a sender that counts only what it sends, and 600 ms of silence, for 400 of which nothing was pulled
+        var rig = PlannerRig()
+        for number in 0..<50 {
+            _ = rig.insert(number)
+            rig.pull()
+        }
+        for _ in 0..<10 { rig.pull() }
+        rig.standStill(19_200)
+        // When the talkspurt comes
+        #expect(rig.insert(50, marker: true) == .stored)
+        // Then it is taken as behind the silence, and the silence for no delay
+        let position = rig.planner.timeline.newest.position
+        #expect(position >= 50 * 960 + 28_000, "\(position)")
     }
 
     @Test("what the decoder refuses is counted as concealed, and the plans are the same")
