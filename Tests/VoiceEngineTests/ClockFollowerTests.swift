@@ -119,6 +119,23 @@ struct ClockFollowerTests {
         #expect(!drift.isPreparing)
     }
 
+    @Test(
+        "a drift is followed where it is well known, and not before",
+        arguments: [(60, nil), (19, 300)] as [(Double, Double?)])
+    func uncertain(uncertainty: Double, followed: Double?) throws {
+        let card = SteppedCard()
+        let core = try EngineCore(modestConfiguration(device: card), eventWake: nil) { _ in }
+        card.tell(driftPPM: 300, uncertaintyPPM: uncertainty)
+        var now = MonotonicTime(nanoseconds: 10_000_000_000)
+        for _ in 0..<2_000 {
+            card.hear(at: now)
+            card.play(at: now.advanced(byFrames: 480, sampleRate: 48_000))
+            _ = core.run(now: now)
+            now = now.advanced(byFrames: SteppedCard.period, sampleRate: 48_000)
+        }
+        #expect(core.statistics().downlink.followedDriftPPM == followed)
+    }
+
     @Test("what is followed moves no faster than 25 ppm a second, and never stops being followed")
     func slew() throws {
         var drift = PlaybackDrift()

@@ -7,50 +7,10 @@ import VoiceWire
 
 @Suite("A loudspeaker that is started anew")
 struct RestartedLoudspeakerTests {
-    /// A sound card that the test moves, in periods of 5 ms.
-    private final class Card: AudioDevice, @unchecked Sendable {
-        static let period = 240
-        private var capture: CapturePort?
-        private var playback: PlaybackPort?
-
-        func start(
-            capture: consuming CapturePort, playback: consuming PlaybackPort,
-            events: @escaping @Sendable (DeviceEvent) -> Void
-        ) throws(DeviceError) -> DeviceFormats {
-            self.capture = consume capture
-            self.playback = consume playback
-            let format = StreamFormat(
-                sampleRate: 48_000, channels: 1, periodFrames: Self.period, bufferFrames: 2 * Self.period,
-                sampleFormat: .float32)
-            let negotiated = NegotiatedFormat(requested: format, active: format)
-            return DeviceFormats(capture: negotiated, playback: negotiated)
-        }
-
-        func stop() {
-            capture = nil
-            playback = nil
-        }
-
-        func hear(at adcTime: MonotonicTime) {
-            let silence = [Float](repeating: 0, count: Self.period)
-            capture?.deliver(silence.span, adcTime: adcTime)
-        }
-
-        func play(at dacTime: MonotonicTime) {
-            var block = [Float](repeating: 0, count: Self.period)
-            var span = block.mutableSpan
-            playback?.render(into: &span, dacTime: dacTime)
-        }
-
-        func stoodStill(_ frames: Int, from dacTime: MonotonicTime) {
-            playback?.recordGap(frames: frames, dacTime: dacTime)
-        }
-    }
-
     @Test("makes the delay no longer, also where its silence is in the reference")
     func delay() throws {
         // Given a talker on a calm network
-        let card = Card()
+        let card = SteppedCard()
         let core = try EngineCore(modestConfiguration(device: card), eventWake: nil) { _ in }
         try core.send(.addStream(synchronizationSource: 10))
         var packets = try TonePackets(source: 10)
@@ -66,7 +26,7 @@ struct RestartedLoudspeakerTests {
                 card.hear(at: now)
                 if !isStanding { card.play(at: now.advanced(byFrames: 480, sampleRate: 48_000)) }
                 _ = core.run(now: now)
-                now = now.advanced(byFrames: Card.period, sampleRate: 48_000)
+                now = now.advanced(byFrames: SteppedCard.period, sampleRate: 48_000)
             }
         }
         var target: Duration? {

@@ -8,6 +8,9 @@ struct PlaybackDrift: BitwiseCopyable {
     /// The drift, either way, from which on the clock is followed; most crystals are better than this (typically ±20,
     /// at most ±50 ppm).
     static let thresholdPPM = 50.0
+    /// A drift that is known less well is taken for none: followed for good, it would have been a mistake of the
+    /// device's first seconds. One standard deviation, of which the threshold is more than two.
+    static let largestUncertaintyPPM = 20.0
     /// For how long it must be seen: a device's first seconds tell little.
     private static let patience: Int64 = 3_000_000_000
     /// For how long the jitter buffers are then given time to take to what following asks of them.

@@ -66,7 +66,10 @@ struct MediaPipeline: ~Copyable {
     /// Fixes what this run sees of the world: what the other threads do meanwhile is for the next one. So a run depends
     /// on its start, its commands, its readings of the clock and on this, and on nothing else.
     private mutating func look() -> DirectionCounts {
-        let playback = replayedPlayback ?? counters.counts.playback
+        var playback = replayedPlayback ?? counters.counts.playback
+        if let uncertainty = playback.driftUncertaintyPPM, uncertainty > PlaybackDrift.largestUncertaintyPPM {
+            playback.driftPPM = nil
+        }
         let (playoutTaken, packetsTaken) = (downlink.look(&recorder), uplink.look(&recorder))
         farEnds.look(&recorder)
         recorder?.append(playback, playoutTaken: playoutTaken, packetsTaken: packetsTaken)
