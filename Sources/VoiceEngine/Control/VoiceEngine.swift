@@ -138,6 +138,8 @@ public actor VoiceEngine {
         try core.recorder?.start()
         defer { if running == nil { core.recorder?.stop() } }
         let media = try MediaThread(core, priority: configuration.mediaPriority)
+        // It signals the forwarder until it ends.
+        defer { if running == nil { withExtendedLifetime(forwarder) { media.stop() } } }
         if case .ordinaryAfterRefusal(let errno) = media.scheduling {
             broadcast.post(.degraded(.noRealtimePriority(errno: errno)))
         }
