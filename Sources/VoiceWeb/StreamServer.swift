@@ -112,7 +112,8 @@ package final class StreamLink: Sendable {
     fileprivate func over() { state.withLock { $0.isOver = true } }
 }
 
-/// A server of byte streams on a thread of its own, for up to ``connectionLimit`` connections, with TLS where it is given a certificate.
+/// A server of byte streams on a thread of its own, for up to ``connectionLimit`` connections, with TLS where it is
+/// given a certificate.
 /// Where there are as many, a newcomer has the place of one that may give way (``StreamStanding``), if there is one.
 /// Letting it go closes all, and waits for its thread.
 package final class StreamServer: Sendable {
