@@ -96,6 +96,27 @@ struct RoomRequestTests {
                 == .drop(.notPublished))
     }
 
+    @Test func whoMayNotSendCopiesIsKnownByThePayloadType() throws {
+        // Given carol, who was not granted copies, and bob, who would take them
+        var rooms = try kitchen("bob")
+        let carol = try rooms.addClient(
+            "carol@kitchen", capabilities: [.publish, .subscribe, .autoSubscribe], publishing: .publisher)
+        rooms.run(for: .seconds(1))
+        let client = rooms.clients[carol]
+        // When she sends sound, then bob gets it
+        var packet = RTPPacketBytes.sound(client.stream.synchronizationSource)
+        #expect(
+            rooms.outcome(of: packet, from: client.endpoint)
+                == .forward(count: packet.count, .sound, .forward([rooms.peer(0)])))
+        // But nobody gets redundancy of hers, with the marker or without
+        for marker in [0, 0x80] as [UInt8] {
+            packet[1] = marker | RoomProtocol.redundantPayloadType
+            #expect(
+                rooms.outcome(of: packet, from: client.endpoint)
+                    == .forward(count: packet.count, .sound, .drop(.notPublished)))
+        }
+    }
+
     @Test func reportsReachWhoeverIsHeardAndWhoeverHears() throws {
         // Given alice and bob publishing, eve who only listens, and carol who has chosen nobody
         var rooms = try kitchen("alice", "bob")
