@@ -145,6 +145,22 @@ struct RoomRequestTests {
         #expect(peers(carol) == .forward([endpoints[0]]))
     }
 
+    @Test func aDatagramOfReportsInTwoNamesIsForwardedToNobody() throws {
+        // Given alice and bob, who hear each other
+        let rooms = try kitchen("alice", "bob")
+        let (alice, bob) = (rooms.clients[0], rooms.clients[1])
+        let own = RTPPacketBytes.report(alice.stream.synchronizationSource)
+        // When alice reports, then bob gets it
+        #expect(
+            rooms.outcome(of: own, from: alice.endpoint)
+                == .forward(count: own.count, .report, .forward([rooms.peer(1)])))
+        // But nobody gets a report of hers with another behind it, in bob's name or in that of nobody there
+        for name in [bob.stream.synchronizationSource, ~alice.stream.synchronizationSource] {
+            let forged = own + RTPPacketBytes.report(name)
+            #expect(rooms.outcome(of: forged, from: alice.endpoint) == .dropped(.unknownKind))
+        }
+    }
+
     @Test func aPublisherMuteIsToldAndAServerMuteIsEnforced() throws {
         var rooms = try kitchen("alice", "bob")
         let stream = rooms.clients[0].stream.stream
