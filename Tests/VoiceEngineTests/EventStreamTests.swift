@@ -47,6 +47,19 @@ struct EventStreamTests {
         #expect(await slow?.collect(numberOrGap) == [-44] + Array(45...EventStream.capacity + 44))
     }
 
+    @Test("what becomes of a talker's stream is told of that talker")
+    func streamConditions() {
+        let ben = ParticipantID(rawValue: 2)
+        let conditions: [StreamCondition] = [.unreachable, .reachable, .stalled, .flowing, .poorLink, .goodLink]
+        let told = conditions.compactMap { EngineEvent(.streamCondition(participant: 2, $0)) }
+        let expected: [EngineEvent] = [
+            .participantUnreachable(ben), .participantReachable(ben), .streamStalled(ben, true),
+            .streamStalled(ben, false), .linkQualityChanged(ben, .poor), .linkQualityChanged(ben, .good),
+        ]
+        // By their text: an event is not Equatable
+        #expect(told.map { "\($0)" } == expected.map { "\($0)" })
+    }
+
     @Test("each gap of a listener that is slow again and again is told where it is")
     func gaps() async {
         let broadcast = EventBroadcast()
