@@ -142,7 +142,12 @@ extension LibraryTests {
                 Thread.detachNewThread {
                     done.resume(returning: unsafe dv_engine_join(handle, "udp://127.0.0.1:9", "x", nil, nil))
                 }
-                while engine.snapshot.connection != UInt32(DV_ROOM_CONNECTING) { usleep(1_000) }
+                var milliseconds = 0
+                while engine.snapshot.connection != UInt32(DV_ROOM_CONNECTING), milliseconds < 60_000 {
+                    usleep(1_000)
+                    milliseconds += 1
+                }
+                #expect(milliseconds < 60_000, "within a minute the join has not begun")
                 _ = dv_engine_leave(handle, nil)
             }
             #expect(status == DV_ROOM_REFUSED || status == DV_NETWORK_FAILED)

@@ -221,9 +221,14 @@ struct GraphEngineTests {
             do { try await engine.push(silence) } catch { return "\(error)".contains("finished") }
             return false
         }
-        while await !hasFinished() { await Task.yield() }
+        var tries = 0
+        while await !hasFinished(), tries < 10_000 {
+            tries += 1
+            await Task.yield()
+        }
         recogniser.open()
         _ = await (pushed, finished)
+        try #require(tries < 10_000, "in 10,000 tries no push was told that the graph has finished")
         // Then the end is told last, and once
         #expect(collected.events.map(\.name).suffix(2) == ["transcribed", "finished"])
         #expect(collected.named("finished", of: "engine").count == 1)

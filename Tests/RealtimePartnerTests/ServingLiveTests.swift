@@ -51,7 +51,9 @@ struct ServingLiveTests {
         client.link.send(Array(#"{"type":"conversation.item.create","item":\#(item)}"#.utf8))
         client.link.send(Array(#"{"type":"response.create"}"#.utf8))
         // 20 s of sound come at once, what follows at the pace of speech.
-        while partner.sentences.withLock({ $0 }) < 200 { _ = await client.link.next() }
+        while partner.sentences.withLock({ $0 }) < 200 {
+            _ = try #require(await client.link.next(), "the connection ended before 200 sentences were made")
+        }
         client.link.close()
         for await event in events { if case .disconnected = event { break } }
         try await Task.sleep(for: .milliseconds(200))

@@ -19,16 +19,25 @@ struct EventQueueTests {
     }
 
     @Test("a reader that waits gets the next event, and the last")
-    func waiting() async {
+    func waiting() async throws {
         let queue = EventQueue<Int>(limit: 1)
-        let reader = Task {
-            var heard: [Int] = []
-            for await event in queue.stream { heard.append(event) }
-            return heard
+        // A child of the test: it ends when the time limit cancels that
+        async let reader = events(of: queue)
+        for event in 1...20 {
+            while !queue.offer(event) {
+                try #require(!Task.isCancelled, "the reader takes no event \(event - 1)")
+                await Task.yield()
+            }
         }
-        for event in 1...20 { while !queue.offer(event) { await Task.yield() } }
         queue.finish(with: 21)
-        #expect(await reader.value == Array(1...21))
+        let heard = await reader
+        #expect(heard == Array(1...21))
+    }
+
+    private func events(of queue: EventQueue<Int>) async -> [Int] {
+        var heard: [Int] = []
+        for await event in queue.stream { heard.append(event) }
+        return heard
     }
 
     @Test("a reader that is cancelled ends, and nothing is kept for it")

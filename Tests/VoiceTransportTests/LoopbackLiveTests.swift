@@ -214,7 +214,8 @@ struct LoopbackLiveTests {
         try await alice.join()
         first.server.kill()
         // When she has tried to come back several times in vain
-        while alice.client.statistics.socketsOpened < 3 { try await Task.sleep(for: .milliseconds(20)) }
+        let hasTried = try await eventually { alice.client.statistics.socketsOpened >= 3 }
+        try #require(hasTried, "within a minute alice has not tried to come back three times")
         // Then the next attempt finds the server's successor
         let second = try LoopbackServer(port: first.port, directory: directory)
         defer { second.server.stop() }

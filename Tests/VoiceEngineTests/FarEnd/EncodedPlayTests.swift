@@ -41,7 +41,10 @@ struct EncodedPlayTests {
         rig.run(blocks: 5)
         let sound = EncodedSound.bytes(wav(ramp(96_000)))
         let task = Task { try await agent.play(encoded: sound, utterance: 1) }
+        var blocks = 0
         while (rig.statistics.farEnds.first?.played ?? .zero) < .milliseconds(500) {
+            blocks += 1
+            try #require(blocks < 10_000, "in 100 s of the card's time half a second was not played")
             rig.run(blocks: 1)
             for _ in 0..<100 { await Task.yield() }
             #expect(rig.statistics.farEnds.allSatisfy { $0.queued <= .milliseconds(210) })

@@ -100,7 +100,10 @@ struct LocalFarEndTests {
         rig.run(blocks: 5)
         // Given a second of sound for a queue of 0.2 s
         let task = Task { await agent.play(numbered(48_000), utterance: 1) }
+        var blocks = 0
         while rig.speaker.last?.sample != 0.048 {
+            blocks += 1
+            try #require(blocks < 10_000, "in 100 s of the card's time a second of sound was not heard to its end")
             rig.run(blocks: 1)
             await Task.yield()
             #expect(rig.statistics.farEnds.allSatisfy { $0.queued <= .milliseconds(210) })
@@ -120,7 +123,10 @@ struct LocalFarEndTests {
         // Given a second of sound for a queue of 0.2 s, when its task is cancelled while it waits, then it ends without
         // the media thread
         let task = Task { await agent.play(numbered(48_000), utterance: 1) }
+        var blocks = 0
         while rig.statistics.farEnds.first?.queued ?? .zero < .milliseconds(150) {
+            blocks += 1
+            try #require(blocks < 10_000, "in 100 s of the card's time the queue was not filled")
             rig.run(blocks: 1)
             await Task.yield()
         }
