@@ -7,13 +7,6 @@ import VoiceWire
 
 @Suite("The figure of a playout")
 struct PlayoutFigureTests {
-    @Test("has the capture's name and the figures, and not the path")
-    func title() {
-        let figure = PlayoutLog().figure(title: "Playout of call.pcap, robust", findings: ["34.0 ms on average"])
-        #expect(figure.title == "Playout of call.pcap, robust")
-        #expect(figure.svg.contains("34.0 ms on average"))
-    }
-
     @Test("gives each decision the same colour, whichever others there were")
     func colors() throws {
         let kinds: [PlayoutDecision.Kind] = [.restore, .conceal, .bridge, .skip, .shorten, .lengthen]
