@@ -222,6 +222,31 @@ struct MediaPipelineTests {
         #expect(rig.statistics.streams.first?.bytesReceived == 0)
     }
 
+    @Test("redundancy around anything but Opus is counted and not played", arguments: [72, 112, 0] as [UInt8])
+    func foreignPrimary(payloadType: UInt8) throws {
+        let rig = try PipelineRig(.headset)
+        try rig.core.send(.addStream(synchronizationSource: 100))
+        // RTP of type 112, around a copy of Opus silence, 20 ms old, and a primary block of the same bytes (RFC 2198)
+        func packet(primary: UInt8, number: UInt8) -> [UInt8] {
+            let silence: [UInt8] = [0xF8, 0xFF, 0xFE]
+            let header: [UInt8] = [0x80, 112, 0, number, 0, 0, 0, 0, 0, 0, 0, 100]
+            let blocks: [UInt8] = [0xEF, 15, 0, 3, primary]
+            return header + blocks + silence + silence
+        }
+        let arrival = PacketTag(time: MonotonicTime(nanoseconds: 1_000_000_000))
+        let foreign = packet(primary: payloadType, number: 1)
+        _ = rig.core.link.received.push(foreign.span, tag: arrival)
+        rig.run(periods: 20)
+        #expect(rig.statistics.downlink.packetsOfUnknownPayload == 1)
+        #expect(rig.statistics.streams.first?.bytesReceived == 0)
+        // As what is around Opus is
+        let own = packet(primary: 111, number: 2)
+        _ = rig.core.link.received.push(own.span, tag: arrival)
+        rig.run(periods: 20)
+        #expect(rig.statistics.downlink.packetsOfUnknownPayload == 1)
+        #expect(rig.statistics.streams.first?.bytesReceived == own.count - 12)
+    }
+
     @Test("slots go to who is audible: the ninth of nine is heard when it speaks, and so is whoever speaks next")
     func ninth() throws {
         // Given a default engine in a room of nine who all send, and say nothing
