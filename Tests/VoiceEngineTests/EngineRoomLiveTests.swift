@@ -93,6 +93,9 @@ extension EngineLiveTests {
             let source = try #require(await ben.snapshot.others.first?.streams.first).synchronizationSource
             #expect(
                 try await eventually { try await ben.statistics().streams.first?.synchronizationSource == source })
+            // And a stream of the statistics is its talker's
+            let annaID = try #require(seen.own?.participant.id)
+            #expect(try await eventually { try await ben.statistics().streams.first?.participant == annaID })
             // When the server goes without a word, then the engine is coming back
             room.close()
             #expect(try await eventually { await anna.snapshot.connection == .reconnecting })
