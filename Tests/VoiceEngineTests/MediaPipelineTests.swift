@@ -328,7 +328,7 @@ struct MediaPipelineTests {
         #expect(third.playout.streamRestarts == 0)
     }
 
-    @Test("what is not RTP, or of nobody, is counted and does no harm", arguments: 1...8)
+    @Test("what is not RTP, or of nobody, is counted and does no harm", arguments: cases(1...8))
     func hostile(seed: Int) throws {
         let rig = try PipelineRig(.headset, room: .headset)
         try rig.add(100)
@@ -354,7 +354,7 @@ struct MediaPipelineTests {
         #expect(rig.statistics.device.playback.underrunFrames == 0)
     }
 
-    @Test("reports from strangers, of nonsense or lies do no harm", arguments: 1...4)
+    @Test("reports from strangers, of nonsense or lies do no harm", arguments: cases(1...4))
     func hostileReports(seed: Int) throws {
         let rig = try PipelineRig(.headset, room: .headset)
         try rig.add(100)

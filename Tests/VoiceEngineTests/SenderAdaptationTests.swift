@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceCoding
 import VoiceSimulation
@@ -51,7 +52,7 @@ private struct Reporters {
 
 @Suite("What the sender makes of reports")
 struct SenderAdaptationTests {
-    @Test("a clean link: FEC goes within 4 s, nothing else changes", arguments: UInt64(1)...5)
+    @Test("a clean link: FEC goes within 4 s, nothing else changes", arguments: cases(UInt64(1)...5))
     func clean(seed: UInt64) {
         var reporters = Reporters(seed: seed)
         #expect(reporters.plan == SenderPlan(settings: .voice))
@@ -66,7 +67,9 @@ struct SenderAdaptationTests {
         }
     }
 
-    @Test("a tenth lost one by one: FEC within 4 s, with a loss to match, and no copies", arguments: UInt64(1)...10)
+    @Test(
+        "a tenth lost one by one: FEC within 4 s, with a loss to match, and no copies",
+        arguments: cases(UInt64(1)...10))
     func random(seed: UInt64) {
         var reporters = Reporters(seed: seed)
         reporters.report(10, [.none])
@@ -88,7 +91,7 @@ struct SenderAdaptationTests {
         #expect(reporters.plan.settings.expectedLossPercent == 0)
     }
 
-    @Test("a tenth lost in bursts of three: copies within 8 s, beside FEC", arguments: UInt64(1)...10)
+    @Test("a tenth lost in bursts of three: copies within 8 s, beside FEC", arguments: cases(UInt64(1)...10))
     func bursts(seed: UInt64) {
         var reporters = Reporters(seed: seed)
         reporters.report(10, [.none])
@@ -206,7 +209,7 @@ struct SenderAdaptationTests {
 
     @Test(
         "any reports: the plan stays within what the encoder takes and what the policy allows",
-        arguments: UInt64(1)...30)
+        arguments: cases(UInt64(1)...30))
     func anything(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let policy = SenderAdaptationPolicy(longestFrameDuration: .milliseconds40, mostCopies: 3)

@@ -6,7 +6,7 @@ import VoicePeers
 
 /// The structures that keep the work per input small.
 struct BoundedQueueTests {
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...20 as ClosedRange<UInt64>))
     func deadlinesComeInTheirOrder(seed: UInt64) {
         var random = SeededNumbers(seed: seed)
         var queue = DeadlineQueue<Int>()

@@ -10,7 +10,7 @@ struct OutgoingQueueTests {
 
     /// Random histories of a room, of which a receiver takes now and then a message: what it knows in the end is what
     /// there is.
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...40 as ClosedRange<UInt64>))
     func whoeverReadsItKnowsTheRoom(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         var queue = OutgoingQueue()

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoicePeers
 import VoiceSimulation
@@ -92,7 +93,7 @@ struct RoomRestartTests {
         #expect(rooms.clients[0].events == [.ended(.left(acknowledged: true))])
     }
 
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    @Test(arguments: cases(1...20 as ClosedRange<UInt64>))
     func aPlannedRestartIsSurvivedInAStorm(seed: UInt64) throws {
         var rooms = try kitchen("alice", "bob", seed: seed)
         rooms.conditions = .stormy
