@@ -20,6 +20,9 @@ extension EngineLiveTests {
         @Test("what the host allocates while an engine runs is not locked, unless the host asks for it")
         func hostsMemory() async throws {
             #expect(EngineConfiguration().memoryLock == .rings)
+            for preset in EngineConfiguration.Preset.allCases {
+                #expect(preset.configuration.memoryLock == .rings, "\(preset)")
+            }
             let engine = try modestEngine()
             try await engine.start()
             // Far more than the rings of whatever else runs beside this test.
