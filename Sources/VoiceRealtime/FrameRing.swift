@@ -28,7 +28,7 @@ public struct FrameRing: ~Copyable {
         }
         let samples = unsafe memory.bindMemory(to: Float.self, capacity: 2 * capacity)
         let indices = unsafe RingIndices.make()
-        let marks = UnsafeMutablePointer<FrameMark>.allocate(capacity: FrameMark.slots)
+        let marks = unsafe LockedPages.allocate(FrameMark.self, count: FrameMark.slots)
         unsafe marks.initialize(repeating: FrameMark(), count: FrameMark.slots)
         let markIndices = unsafe RingIndices.make()
         unsafe producer = FrameProducer(
@@ -44,7 +44,7 @@ public struct FrameRing: ~Copyable {
     ) {
         guard unsafe RingIndices.release(indices) else { return }
         unsafe dv_mirrored_unmap(samples, capacity * MemoryLayout<Float>.stride)
-        unsafe marks.deallocate()
+        unsafe LockedPages.free(marks, count: FrameMark.slots)
         unsafe RingIndices.free(markIndices)
         unsafe RingIndices.free(indices)
     }
