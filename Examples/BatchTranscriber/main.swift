@@ -9,6 +9,6 @@ guard let file = arguments.first else {
 }
 let vocabulary = arguments.dropFirst().first.map(PocketsphinxRecogniser.Vocabulary.grammar) ?? .dictation
 let (pieces, seconds) = try await transcribe(file, by: PocketsphinxRecogniser(vocabulary)) { start, end, text in
-    print("\((start * 100).rounded() / 100) to \((end * 100).rounded() / 100) s: \(text)")
+    print("\((start * 100).rounded() / 100) to \((end * 100).rounded() / 100) s: \(text.printable)")
 }
 print("\(pieces) pieces, \((seconds * 100).rounded() / 100) s")

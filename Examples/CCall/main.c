@@ -21,6 +21,15 @@ static void tell(dv_engine engine, float power) {
         (unsigned long long)statistics.packets_received, 10 * log10f(power + 1e-12f));
 }
 
+// What others wrote, without the control characters that a terminal would obey: ASCII's, and C1 in UTF-8.
+static const char *printable(char *text) {
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (*c < 0x20 || *c == 0x7F) *c = ' ';
+        if (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0) c[0] = c[1] = ' ';
+    }
+    return text;
+}
+
 int main(int count, char **arguments) {
     if (count != 3) return fprintf(stderr, "usage: %s URL TOKEN\n", arguments[0]), 64;
     dv_engine_config config = {sizeof config, DV_ENGINE_LOW_DELAY, DV_SOUND_CLIENT};
@@ -28,12 +37,12 @@ int main(int count, char **arguments) {
     dv_error error;
     if (dv_engine_create(&config, &engine, &error) || dv_engine_start(engine, &error) ||
         dv_engine_join(engine, arguments[1], arguments[2], NULL, &error))
-        return fprintf(stderr, "%s: %s\n", error.code, error.message), 69;
+        return fprintf(stderr, "%s: %s\n", error.code, printable(error.message)), 69;
 
     setvbuf(stdout, NULL, _IOLBF, 0); // each line at once, into a file too
     dv_engine_snapshot snapshot = {sizeof snapshot};
     dv_engine_get_snapshot(engine, &snapshot);
-    printf("in room %s with %u others\n", snapshot.room, snapshot.participants);
+    printf("in room %s with %u others\n", printable(snapshot.room), snapshot.participants);
 
     float sound[BLOCK], loudest = 0;
     struct timespec due;
@@ -47,10 +56,10 @@ int main(int count, char **arguments) {
         for (int i = 0; i < BLOCK; i++) power += sound[i] * sound[i] / BLOCK;
         loudest = fmaxf(loudest, power);
         while (dv_engine_next_event(engine, 0, &event) == DV_OK && event.kind != DV_EVENT_NONE) {
-            if (event.kind == DV_EVENT_PARTICIPANT_JOINED) printf("%s came in\n", event.text);
+            if (event.kind == DV_EVENT_PARTICIPANT_JOINED) printf("%s came in\n", printable(event.text));
             if (event.kind == DV_EVENT_PARTICIPANT_LEFT) printf("somebody went out\n");
             if (event.kind == DV_EVENT_MESSAGE) printf("a message of %u bytes\n", event.data_bytes);
-            if (event.kind == DV_EVENT_LEFT) printf("out of the room: %s\n", event.text);
+            if (event.kind == DV_EVENT_LEFT) printf("out of the room: %s\n", printable(event.text));
             if (event.kind == DV_EVENT_MESSAGE || event.kind == DV_EVENT_LEFT) break;
         }
         if (block % SECOND == 0 && block < MINUTE) tell(engine, loudest), loudest = 0;

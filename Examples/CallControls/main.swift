@@ -18,9 +18,10 @@ while let line = readLine() {
     case "quiet", "loud": try await controls.setVolume(percent: line == "quiet" ? 30 : 100)
     case "stop":
         for other in others {
-            if let heard = try await controls.stop(other.id) { print("\(other.identity): \(heard.heard) heard") }
+            guard let heard = try await controls.stop(other.id) else { continue }
+            print("\(other.identity.printable): \(heard.heard) heard")
         }
-    case "who": for other in others { print(other.identity) }
+    case "who": for other in others { print(other.identity.printable) }
     default: print("mute, unmute, headset, loudspeaker, quiet, loud, stop, who")
     }
 }

@@ -39,6 +39,11 @@ def answer(text: str) -> str:
     return "Goodbye." if "stop" in text else f"You said: {text}."
 
 
+def printable(text: str) -> str:
+    """What others wrote, without what a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 def main(url: str, server: str, room: str) -> None:
     control = Control(url, os.environ["CONTROL_KEY"])
     token = control.ask("POST", "/v1/token", {"room": room, "identity": "bot"})["token"]
@@ -46,20 +51,20 @@ def main(url: str, server: str, room: str) -> None:
     for event in control.events(session):
         match event["type"]:
             case "joined" | "participantJoined" | "participantLeft":
-                print(f"{event['type']}: {event.get('identity', room)}", flush=True)
+                print(f"{event['type']}: {printable(event.get('identity', room))}", flush=True)
             case "recognised" if event["text"]:
-                print(f"heard: {event['text']}", flush=True)
+                print(f"heard: {printable(event['text'])}", flush=True)
                 try:
                     control.ask("POST", f"/v1/sessions/{session}/say", {"text": answer(event["text"]), "turn": event["turn"]})
                 except urllib.error.HTTPError as error:
                     # They go on speaking: what was asked is part of the next turn.
                     print(f"not said: {json.loads(error.read())['error']['code']}", flush=True)
             case "answered":
-                print(f"said: {event['heard'].strip()}{' –' if event['isCut'] else ''}", flush=True)
+                print(f"said: {printable(event['heard'].strip())}{' –' if event['isCut'] else ''}", flush=True)
                 if event["said"].startswith("Goodbye"):
                     break
             case "failed":
-                sys.exit(f"{event['error']['code']}: {event['error']['message']}")
+                sys.exit(f"{event['error']['code']}: {printable(event['error']['message'])}")
     control.ask("DELETE", f"/v1/sessions/{session}")
     print("left")
 
@@ -67,4 +72,4 @@ def main(url: str, server: str, room: str) -> None:
 try:
     main(*sys.argv[1:4])
 except urllib.error.HTTPError as error:
-    sys.exit(f"{error.code}: {error.read().decode()}")
+    sys.exit(f"{error.code}: {printable(error.read().decode())}")
