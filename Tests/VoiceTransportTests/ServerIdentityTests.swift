@@ -36,17 +36,6 @@ struct ServerIdentityTests {
         #expect(!String(reflecting: made).contains("PRIVATE") && !"\(made)".contains("PRIVATE"))
     }
 
-    @Test("is not read again before the start, which reads it")
-    func reload() throws {
-        let folder = try TestFolder()
-        let server = RoomServer(
-            configuration: RoomServerConfiguration(
-                security: .protected(.kept(directory: folder.path + "/state", names: ["localhost"]))),
-            verifier: TokenVerifier(keys: []))
-        try server.reloadIdentity()
-        #expect(server.fingerprint == nil)
-    }
-
     @Test("of files is the leaf's, and shows a new one when it is read again")
     func files() throws {
         let folder = try TestFolder()
