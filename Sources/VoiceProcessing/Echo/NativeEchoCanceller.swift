@@ -34,6 +34,10 @@ struct NativeEchoCanceller: ~Copyable {
     /// Share of an unknown path's error that is expected where a known path was moved.
     private static let movedShare: Float = 0.02
 
+    /// Mean square of the microphone below which it is muted, by hand or by a device's gate, or too soft to matter:
+    /// -90 dBFS. That its echo is gone says nothing of the path.
+    private static let muted: Float = 1e-9
+
     private let tuning: Tuning
     private var transform = BlockTransform()
     private var mic = RealVector(count: block)
@@ -83,9 +87,10 @@ struct NativeEchoCanceller: ~Copyable {
         findEcho()
         linear.take(far: played, microphone: mic, &transform)
         observePowers()
-        if presence.isLive { cancel() } else { linear.rest() }
+        let isMuted = mic.energy < Float(Self.block) * Self.muted
+        if presence.isLive, !isMuted { cancel() } else { linear.rest() }
         linear.refuseWorse(isFarAlone: isFarAlone)
-        if presence.isPlaying { judge() }
+        if presence.isPlaying, !isMuted { judge() }
         linear.endBlock()
         suppressor.run(
             error: linear.error, echo: linear.echo, mic: mic, uncertainty: linear.uncertainty, presence: presence,
@@ -107,18 +112,18 @@ extension NativeEchoCanceller {
         case .hinted(let offset):
             move(to: offset, because: .hinted)
             linear.restart()
-            belief.restartLevel()
+            restartLevel()
         case .hintConfirmed:
             // A few sounds taught the filter, so the suppressor is to doubt it as it does any new path: else one room
             // of 48 had 10 dB more echo in its first second.
             suppressor.expectAnotherPath()
-            belief.restartLevel()
+            restartLevel()
             presence.presume()
             record(.confirmed, delays.peak)
         case .found(let offset, let level):
             move(to: offset, because: .found)
             beginPath(level: level)
-            belief.restartLevel()
+            restartLevel()
             presence.presume()
         case .shifted(let partitions, let level):
             linear.shift(by: partitions, level: level, &transform)
@@ -193,7 +198,16 @@ extension NativeEchoCanceller {
         guard let level = look else { return }
         // The first sounds were learned without an idea of the level.
         if delays.isGoingByHint, level.isFirst { return beginPath(level: level.value) }
-        if presence.unexplained > PathBelief.unlearned { linear.expect(level: level.value) }
+        if presence.unexplained > PathBelief.unlearned {
+            linear.expect(level: level.value)
+            linear.expectHeardLevels(above: level.value)
+        }
+    }
+
+    /// A path begins whose level is only guessed.
+    private mutating func restartLevel() {
+        belief.restartLevel()
+        linear.listenForLevels()
     }
 
     /// The same path is heard elsewhere: takes it there.

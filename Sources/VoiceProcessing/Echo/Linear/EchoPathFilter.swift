@@ -136,6 +136,18 @@ struct EchoPathFilter: ~Copyable {
         }
     }
 
+    /// The same, times a level of each bin.
+    mutating func expect(levels: borrowing RealVector, atLeast expected: (_ lane: Int) -> Float) {
+        precondition(levels.count == Spectrum.bins)
+        for lane in 0..<lanes {
+            let value = expected(lane)
+            for bin in 0..<Spectrum.bins {
+                let place = bin * lanes + lane
+                variance[place] = max(variance[place], value * levels[bin])
+            }
+        }
+    }
+
     /// The filter's own error in the last estimate, which was of this reference, has this power at least in each bin: so
     /// raises what is expected of the weights, up to their own power, since an estimate that is too loud is wrong by no
     /// more than all of it.

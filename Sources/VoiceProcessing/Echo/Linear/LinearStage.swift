@@ -66,8 +66,10 @@ struct LinearStage: ~Copyable {
     /// From which ratio of energies to the microphone on an error is not taken for what is left of it; and the weight
     /// of a block in them: 30 ms, where the far end alone does not let it count by itself.
     private static let worse: (ratio: Float, weight: Float) = (1.5, 0.3)
-    /// Range of the scale of what is expected of a path.
-    private static let scales: ClosedRange<Float> = 0.05...20
+    /// Range of the scale of what is expected of a path: a reference may be 40 dB softer than its echo.
+    private static let scales: ClosedRange<Float> = 0.05...20_000
+    /// A bin's level over that of the path from where its own is expected: 10 dB.
+    private static let farAbove: Float = 10
 
     /// The quick filter's share in the best mixture of both, 0...1.
     var motion: Float { pathMotion.share }
@@ -93,6 +95,7 @@ struct LinearStage: ~Copyable {
     private var errorSpectrum = Spectrum()
     private var microphoneSpectrum = Spectrum()
     private var overestimate = Overestimate()
+    private var binLevels = BinLevels()
     private let tables = LaneTables()
     /// By how much undoing the emphasis raises the power in each bin.
     private var plainPowers = RealVector(count: Spectrum.bins)
@@ -138,6 +141,7 @@ extension LinearStage {
         estimate(&transform)
         transform.forward(silenceThen: priorError, into: &errorSpectrum)
         doubtBins(isFarAlone: isFarAlone, &transform)
+        if isPlaying { binLevels.observe(microphone: microphoneSpectrum, reference: reference.spectra) }
         learn(&transform)
         if isPlaying { followMotion() }
         let isReplaced = compareShadow()
@@ -261,6 +265,20 @@ extension LinearStage {
 
     /// Keeps what was learned, and expects at least the error of an unknown path of this power over the reference's.
     mutating func expect(level: Float) { expect(share: expectedScale(level: level)) }
+
+    /// Listens for the level of a new path in each bin.
+    mutating func listenForLevels() { binLevels.restart() }
+
+    /// Keeps what was learned, and expects at least the error of an unknown path whose power over the reference's is
+    /// what was heard since it began, in the bins in which that is far above `level`.
+    mutating func expectHeardLevels(above level: Float) {
+        let scale = tuning.expectedLevel
+        binLevels.write(above: Self.farAbove * expectedScale(level: level) / scale)
+        let expectation = tuning.expectation
+        filter.expect(levels: binLevels.levels) { scale * Self.expected(expectation, lane: $0) }
+        let quick = scale * tuning.shadowExpectation
+        shadow.expect(levels: binLevels.levels) { _ in quick }
+    }
 
     /// Keeps what was learned, and expects at least this share of the error of a path of which nothing is known.
     mutating func expect(share: Float) {
