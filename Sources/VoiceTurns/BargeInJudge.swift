@@ -57,6 +57,10 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     )
     /// From which opinion on the canceller is sure of itself, and for how long it has to be.
     private static let sure = (confidence: Float(0.8), duration: Duration.milliseconds(500))
+    /// In a room whose noise is louder than this, dBFS, a canceller may have no opinion of itself for seconds, since
+    /// noise hides what is left of the echo. What was clean by its levels for so long is trusted there
+    /// (docs/decisions/107).
+    private static let clean = (noise: Float(-55), lasting: Duration.milliseconds(2_500))
     /// What stands out of the room's noise by less is no more than that, dB; and what is surely a sound of its own
     /// stands out by this.
     private static let overNoise = (least: Float(3), sound: Float(6))
@@ -70,6 +74,11 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// noise, a room's and a vowel's echo have little, and stands out there before it is louder than them in all. It
     /// takes more than in all, since the best of five counts.
     private static let octave = (overResidual: Float(8), cancelled: (cancelled.near + cancelled.echo) / 2)
+
+    /// What stands so far out of all that the filter has left in an octave, dB, far above the echo there, is a sound of
+    /// its own where the canceller's network takes most of what is left for a near end; and what stands out by the
+    /// second, plainly so: no two blocks of that are needed (docs/decisions/107).
+    private static let error = (sound: Float(3), plain: Float(8), nearShare: Float(0.6))
 
     /// Where the far end alone is heard more surely than this, what sounds like speech is a part of its echo that the
     /// filter misses, as a vowel's harmonic where the room lets little through: it ducks, and an answer is neither held
@@ -85,6 +94,8 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     private var silence = Duration.zero
     private var speechStart = Duration.zero
     private var alert = BargeInAlert()
+    /// For how long levels have shown nothing of the far end.
+    private var clean = Duration.zero
     private var swing = VoiceSwing()
     private var isTrusted = true
     private var probation = Duration.zero
@@ -101,6 +112,11 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
     /// Takes a block of a time in which an answer is under way, or held. Returns the new stage where that is another.
     package mutating func take(_ evidence: SpeechEvidence) -> BargeInChange? {
         guard stage != .confirmed else { return nil }
+        clean = evidence.isClean ? clean + evidence.duration : .zero
+        var evidence = evidence
+        if clean >= Self.clean.lasting, evidence.levels?.isNoisy(Self.clean.noise) == true {
+            evidence.isTrusted = true
+        }
         let origin = evidence.isClean ? Self.origin(of: evidence.levels) : .other
         trust(evidence, isNear: evidence.isTrusted && origin != .other)
         alert.take(evidence.duration, isNear: origin != .other)
@@ -158,10 +174,15 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         case onset
         /// The near end, surely.
         case near
+        /// The near end, in one block.
+        case plain
     }
 
     private static func origin(of levels: SpeechEvidence.SoundLevels?) -> Origin {
         guard let levels else { return .other }
+        let overError = levels.nearShare > error.nearShare ? levels.octaveOverError : 0
+        if overError > error.plain { return .plain }
+        if overError > error.sound { return .near }
         if levels.overNoise > overNoise.sound, levels.cancelled < cancelled.near { return .near }
         if levels.octaveOverResidual > octave.overResidual, levels.cancelled < octave.cancelled { return .near }
         let isOnset =
@@ -175,11 +196,11 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         let isEcho = evidence.levels.map { $0.farEndAlone > Self.farEndAlone } ?? false
         if !isImmediate, reached != .none, isEcho || !isSpeech { reached = .suspected }
         if reached == .none, stage == .none, !isImmediate, origin != .other {
-            if origin == .near, evidence.isTrusted, evidence.probability >= stages.promptThreshold {
+            if origin != .onset, evidence.isTrusted, evidence.probability >= stages.promptThreshold {
                 if speech == .zero { speechStart = evidence.end - evidence.duration }
                 reached = .suspected
             } else if let length = stages.alertAfter,
-                alert.isReason(after: origin == .near ? length : length + Self.onset.lasting)
+                alert.isReason(after: Self.length(of: origin, alertAfter: length))
             {
                 speechStart = evidence.end - alert.sound
                 alert.raise()
@@ -191,6 +212,15 @@ package struct BargeInJudge: BitwiseCopyable, Sendable {
         if reached != .suspected { alert.fulfil() }
         stage = reached
         return BargeInChange(stage: stage, speechStart: speechStart, decided: evidence.end)
+    }
+
+    /// For how long a sound must last for an answer to be ducked.
+    private static func length(of origin: Origin, alertAfter: Duration) -> Duration {
+        switch origin {
+        case .plain: alertAfter / 2
+        case .near: alertAfter
+        case .onset, .other: alertAfter + onset.lasting
+        }
     }
 
     private var stageReached: BargeInStage {

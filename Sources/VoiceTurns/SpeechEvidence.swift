@@ -49,22 +49,35 @@ package struct SpeechEvidence: BitwiseCopyable, Equatable, Sendable {
         /// The same of the octave of the voice's frequencies that stands out most of what was left in it, of those that
         /// stand out of the noise; 0 where none does.
         package var octaveOverResidual: Float
+        /// By how much what the canceller's filter left in an octave stands out of all that it left there of late, and of
+        /// what a noise moves by from block to block, dB: of the octave that stands out most of those in which it lies
+        /// far above the echo that the filter takes away; 0 where none does. Before anything was taken of it for a
+        /// residual echo.
+        package var octaveOverError: Float
+        /// Share of what the filter left that the canceller's network takes for a near end, 0...1; 0 where it does not
+        /// tell.
+        package var nearShare: Float
         /// How surely the microphone hears the far end alone, 0...1, by its coherence with the estimated echo over all
         /// of the voice's frequencies; 0 where the canceller does not tell.
         package var farEndAlone: Float
+
+        /// Whether the room's noise is louder than `level`, dBFS.
+        func isNoisy(_ level: Float) -> Bool { left - overNoise > level }
 
         /// The levels of one block.
         @inlinable
         @_noLocks @_noAllocation
         package init(
             left: Float, overNoise: Float, cancelled: Float, overResidual: Float = 0, octaveOverResidual: Float = 0,
-            farEndAlone: Float = 0
+            octaveOverError: Float = 0, nearShare: Float = 0, farEndAlone: Float = 0
         ) {
             self.left = left
             self.overNoise = overNoise
             self.cancelled = cancelled
             self.overResidual = overResidual
             self.octaveOverResidual = octaveOverResidual
+            self.octaveOverError = octaveOverError
+            self.nearShare = nearShare
             self.farEndAlone = farEndAlone
         }
     }

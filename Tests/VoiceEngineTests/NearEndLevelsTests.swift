@@ -105,6 +105,31 @@ struct NearEndLevelsTests {
         #expect(rise(word: -60, sound: -45, noise: -46).allSatisfy { $0 == 0 })
     }
 
+    @Test(
+        "Given what a filter leaves in noise, when a hiss comes that is a little louder in one octave, then it stands out for as long as one lasts; what the filter left there before does not, nor what lies no farther above the echo than a path that has changed"
+    )
+    func octavesOfTheError() {
+        /// Noise, with 0.2 s of every half second left at `word` in the octave from 4 kHz on; then 30 blocks of the sound.
+        func rise(word: Float, sound: Float, echo: Float) -> [Float] {
+            var levels = NearEndLevels()
+            func take(_ level: Float) -> Float? {
+                var report = ProcessingReport(inputLevel: -38, outputLevel: -60)
+                (report.referenceLevel, report.cancelledLevel, report.noiseLevel) = (-28, -45, -43)
+                var decisions = EchoDecisions()
+                decisions.octaves.left = SIMD8(-48, -52, -52, -52, level, -127, -127, -127)
+                decisions.octaves.echo = SIMD8(-40, -34, -50, -56, echo, -127, -127, -127)
+                report.echoDecisions = decisions
+                return levels.take(report)?.octaveOverError
+            }
+            for block in 0..<300 { _ = take(block % 50 < 20 ? word : -52) }
+            return (0..<30).compactMap { _ in take(sound) }
+        }
+        let hiss = rise(word: -52, sound: -44, echo: -62)
+        #expect(hiss.prefix(15).allSatisfy { $0 > 7 } && hiss.suffix(14).allSatisfy { $0 < 1 }, "\(hiss)")
+        #expect(rise(word: -44, sound: -44, echo: -62).allSatisfy { $0 < 3 })
+        #expect(rise(word: -52, sound: -44, echo: -50).allSatisfy { $0 == 0 })
+    }
+
     @Test("how surely the far end is heard alone is what the canceller says, 0 where it does not; nil without levels")
     func unknown() {
         var levels = NearEndLevels()
@@ -114,6 +139,9 @@ struct NearEndLevelsTests {
         report.echoDecisions = EchoDecisions()
         report.echoDecisions?.farOnly = 0.7
         #expect(levels.take(report)?.farEndAlone == 0.7)
+        #expect(levels.take(report)?.nearShare == 0)
+        report.echoDecisions?.near = 0.4
+        #expect(levels.take(report)?.nearShare == 0.4)
         #expect(levels.take(ProcessingReport(inputLevel: -30, outputLevel: -30)) == nil)
     }
 }

@@ -289,6 +289,53 @@ struct BargeInJudgeTests {
     }
 
     @Test(
+        "Given a noisy room, where a canceller has no opinion of itself, when levels were clean for 2.5 s and somebody speaks, then that holds the answer and ends it as with one that is trusted; sooner, or in a quiet room, as late as in doubt"
+    )
+    func cleanInNoise() throws {
+        func voice(_ block: Int, noise: Float) -> SpeechEvidence.SoundLevels {
+            var levels = near(block)
+            levels.overNoise = levels.left - noise
+            return levels
+        }
+        func held(after rest: Int, noise: Float) throws -> [Int] {
+            var judge = try #require(BargeInJudge(.staged()))
+            _ = stages(
+                &judge, Array(repeating: 0, count: rest), trusted: false, clean: true,
+                levels: { _ in SpeechEvidence.SoundLevels(left: noise - 6, overNoise: -6, cancelled: 20) })
+            return stages(
+                &judge, Array(repeating: 1, count: 100), trusted: false, clean: true,
+                levels: { voice($0, noise: noise) }
+            ).map(\.1)
+        }
+        let trusted = try held(after: 500, noise: -45)
+        #expect(trusted.count == 3 && trusted[1] <= 120 && trusted[2] <= 720, "\(trusted)")
+        #expect(try held(after: 100, noise: -45).count == 1)
+        #expect(try held(after: 500, noise: -60).count == 1)
+    }
+
+    @Test(
+        "Given a hiss far below the echo, when it stands out of all that the filter left in its octave, then it ducks after 20 ms, after 10 where it does so plainly, and holds nothing; what stands out less, or is no near end by the network, does not, nor where the canceller is not to be trusted"
+    )
+    func octaveOverError() throws {
+        func hiss(_ over: Float, near: Float = 0.75) -> SpeechEvidence.SoundLevels {
+            SpeechEvidence.SoundLevels(
+                left: -52, overNoise: -5, cancelled: 23, octaveOverError: over, nearShare: near)
+        }
+        let blocks = Array(repeating: Float(0.02), count: 60)
+        let cases: [(SpeechEvidence.SoundLevels, length: Int, ducks: Int?)] = [
+            (hiss(4), 12, 20), (hiss(4), 1, nil), (hiss(9), 1, 10), (hiss(2), 12, nil), (hiss(9, near: 0.5), 12, nil),
+        ]
+        for (levels, length, ducks) in cases {
+            var judge = try #require(BargeInJudge(.staged()))
+            let changes = stages(&judge, blocks, levels: { $0 < length ? levels : nil })
+            #expect(changes.map(\.0) == (ducks == nil ? [] : [.suspected, .none]), "\(levels)")
+            #expect(changes.first?.1 == ducks, "\(levels)")
+        }
+        var doubtful = try #require(BargeInJudge(.staged()))
+        #expect(stages(&doubtful, blocks, trusted: false, levels: { _ in hiss(9) }).isEmpty)
+    }
+
+    @Test(
         "Given a vowel's harmonic that the filter misses, when it lasts while the far end is heard alone, then the answer is ducked, and neither held nor given up, nor as it fades; a talker who is heard later holds it at once"
     )
     func farEndAlone() throws {

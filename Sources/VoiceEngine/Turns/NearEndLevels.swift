@@ -9,6 +9,8 @@ internal import VoiceTurns
 ///     canceller ───┴─► what is left ──┬────────────┘
 ///                                     ├─► its loudest of late ─► `SpeechEvidence.SoundLevels.overResidual`
 ///                                     └─► that of each octave ─► `SpeechEvidence.SoundLevels.octaveOverResidual`
+///     its filter ────► what it leaves in each octave, and the echo that it takes away there, loudest of late
+///                                     └────────────────────────► `SpeechEvidence.SoundLevels.octaveOverError`
 ///
 /// The echo's level is held over its quieter sounds, at the speed at which loudness changes while the far end goes on,
 /// and falls as fast as a room fades once the far end pauses or is ducked. Two things that a canceller leaves are told
@@ -26,12 +28,18 @@ struct NearEndLevels: BitwiseCopyable {
     private static let farEnd = (fall: Float(0.1), pause: Float(10))
     /// An octave that stands out of its noise by less, dB, is no more than that.
     private static let overNoise: Float = 3
+    /// What the filter leaves in an octave is no error of its own where it lies so far above the echo that the filter
+    /// takes away there, dB: with a path that has changed it is 3, with one that is unknown 0.
+    private static let overEcho: Float = 10
+    /// By how much the loudest blocks of a noise lie above the rest, octave by octave, dB: the wider an octave the less.
+    private static let noiseSwing = SIMD8<Float>(3, 2, 1, 0, 0, 0, 0, 0)
     private static let silence: Float = -127
 
     private var echo = NearEndLevels.silence
     private var reference = NearEndLevels.silence
     private var residual = RecentResidual()
     private var octaves = InlineArray<5, RecentResidual>(repeating: RecentResidual())
+    private var errors = InlineArray<5, RecentResidual> { RecentResidual(height: 3 + noiseSwing[$0]) }
 
     /// Takes a block's report; nil where the near end's stages do not measure what is needed.
     mutating func take(_ report: ProcessingReport) -> SpeechEvidence.SoundLevels? {
@@ -46,7 +54,19 @@ struct NearEndLevels: BitwiseCopyable {
             left: left, overNoise: left - noise, cancelled: max(report.inputLevel, echo) - left,
             overResidual: residual.rise(of: left, isSounding: isSounding),
             octaveOverResidual: rise(of: report.cancelledOctaves, isSounding: isSounding),
-            farEndAlone: report.echoDecisions?.farOnly ?? 0)
+            octaveOverError: rise(of: report.echoDecisions, isSounding: isSounding),
+            nearShare: report.echoDecisions?.near ?? 0, farEndAlone: report.echoDecisions?.farOnly ?? 0)
+    }
+
+    /// The same of what the filter left, over what a noise moves by; 0 where none stands out of the echo.
+    private mutating func rise(of decisions: EchoDecisions?, isSounding: Bool) -> Float {
+        guard let (left, echo) = decisions?.octaves else { return 0 }
+        var most: Float = 0
+        for octave in errors.indices {
+            let rise = errors[octave].rise(of: left[octave], isSounding: isSounding) - Self.noiseSwing[octave]
+            if left[octave] - echo[octave] > Self.overEcho { most = max(most, rise) }
+        }
+        return most
     }
 
     /// By how much the octave does that stands out most, dB; 0 where none stands out of the noise.
@@ -63,22 +83,26 @@ struct NearEndLevels: BitwiseCopyable {
 
 /// The loudest that a canceller has left of late while the far end went on.
 private struct RecentResidual: BitwiseCopyable {
-    /// What stands out of it by more than this, dB, is not taken for a part of it for so many blocks: as long as the
+    /// What stands out of it by more than ``height`` is not taken for a part of it for so many blocks: as long as the
     /// longest hiss that begins a word.
-    private static let onset = (height: Float(6), blocks: 15)
+    private static let onset = 15
     /// How fast it is forgotten while the far end goes on, dB in a block.
     private static let fall: Float = 0.1
     private static let silence: Float = -127
 
+    /// dB.
+    private let height: Float
     private var level = RecentResidual.silence
     private var standing = 0
+
+    init(height: Float = 6) { self.height = height }
 
     /// By how much a block of this level stands out, dB.
     mutating func rise(of left: Float, isSounding: Bool) -> Float {
         let rise = left - level
-        standing = rise > Self.onset.height ? standing + 1 : 0
+        standing = rise > height ? standing + 1 : 0
         if isSounding { level = max(level - Self.fall, Self.silence) }
-        if standing == 0 || standing > Self.onset.blocks { level = max(level, left) }
+        if standing == 0 || standing > Self.onset { level = max(level, left) }
         return rise
     }
 }

@@ -1,6 +1,8 @@
+import VoiceSignal
+
 /// What the native canceller decided in a block, and the evidence that it went by.
 ///
-/// For reports and tests; of a call, only the judge of interruptions goes by it, by ``farOnly``.
+/// For reports and tests; of a call, only the judge of interruptions goes by it: by ``farOnly``, ``near`` and the levels.
 package struct EchoDecisions: BitwiseCopyable, Sendable {
     /// Why the reference was moved.
     package enum Move: String, BitwiseCopyable, Sendable {
@@ -49,6 +51,13 @@ package struct EchoDecisions: BitwiseCopyable, Sendable {
     package var unexplained: Float = 0
     /// How surely the far end alone is heard, 0...1: by the coherence of the microphone with the estimated echo.
     package var farOnly: Float = 0
+    /// Share of what the filter leaves, in amplitude, that the first network takes for a near end, 0...1.
+    package var near: Float = 0
+    /// RMS in the octaves of ``OctaveLevels`` of what the filter leaves, before the residual's suppressor, and of the
+    /// echo that it takes away, dBFS.
+    package var octaves = (
+        left: SIMD8<Float>(repeating: silenceLevel), echo: SIMD8<Float>(repeating: silenceLevel)
+    )
     /// The quick filter's share in the best mixture of both, 0...1.
     package var motion: Float = 0
 

@@ -280,6 +280,8 @@ extension NativeEchoCanceller {
         decisions.doubt = suppressor.doubt
         decisions.unexplained = presence.unexplained
         decisions.farOnly = suppressor.farOnly
+        decisions.near = suppressor.near
+        decisions.octaves = suppressor.octaves
         decisions.motion = linear.motion
     }
 

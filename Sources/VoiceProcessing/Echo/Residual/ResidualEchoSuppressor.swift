@@ -151,6 +151,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     /// smoothed.
     private(set) var upperPassed: Float = 1
     private(set) var upperEcho: Float = 0
+    /// Share of what is left, in amplitude, that the first network takes for a near end.
+    private(set) var near: Float = 0
     /// 0...1: the share of the output's power over the bins of speech that is expected to be echo.
     private(set) var echoShare: Float = 0
     /// Mean gain of the last block over the bins of speech.
@@ -248,7 +250,7 @@ struct ResidualEchoSuppressor: ~Copyable {
     private mutating func combineOpinions(_ share: DoubleTalkShare) {
         features.observe(error: error, echo: echo, microphone: mic, talk: talk, estimate: estimate)
         network.run(features, into: &opinion)
-        let near = passed(by: opinion)
+        near = passed(by: opinion)
         features.add(opinion: opinion, ofNear: near)
         let power = tuning.network * max(0, 1 - near / tuning.nearShare)
         opinion.raise(to: power)
@@ -268,6 +270,24 @@ struct ResidualEchoSuppressor: ~Copyable {
         talkGain.raise(to: powers.network)
         opinion.raise(to: powers.others)
         gain.raise(toProductOf: talkGain, opinion)
+    }
+
+    /// Of each of ``OctaveLevels/limits``, the bin with which it begins.
+    private static let octaveBins: InlineArray<6, Int> = [2, 10, 20, 40, 80, 160]
+    /// Mean square over the sum of a power spectrum.
+    private static let powerScale = 2 / (Float(BlockTransform.frames) * AnalysisLine.energy)
+
+    /// Levels octave by octave of what the linear stage left of the last block, and of its echo estimate, dBFS.
+    var octaves: (left: SIMD8<Float>, echo: SIMD8<Float>) { (Self.levels(of: errorPower), Self.levels(of: echoPower)) }
+
+    private static func levels(of power: borrowing RealVector) -> SIMD8<Float> {
+        var levels = SIMD8<Float>(repeating: silenceLevel)
+        for octave in 0..<OctaveLevels.count {
+            var sum: Float = 0
+            for bin in octaveBins[octave]..<octaveBins[octave + 1] { sum += power[bin] }
+            levels[octave] = max(silenceLevel, decibelsFullScale(ofPower: powerScale * sum))
+        }
+        return levels
     }
 
     /// The share of what is left that gains let pass, in amplitude: what a network takes for a near end.
