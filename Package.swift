@@ -178,8 +178,8 @@ let package = Package(
             name: "VoiceControl", dependencies: ["GraphEngine", "VoiceEngine", "VoicePartner"],
             path: "Examples/VoiceControl", exclude: ["README.md", "session.txt"], swiftSettings: swift),
         .executableTarget(
-            name: "BatchTranscriber", dependencies: ["GraphEngine", "VoicePartner"], path: "Examples/BatchTranscriber",
-            exclude: ["README.md", "session.txt"], swiftSettings: swift),
+            name: "BatchTranscriber", dependencies: ["GraphEngine", "VoiceEngine", "VoicePartner"],
+            path: "Examples/BatchTranscriber", exclude: ["README.md", "session.txt"], swiftSettings: swift),
         .executableTarget(
             name: "TenLines", dependencies: ["VoiceEngine", "VoicePartner"], path: "Examples/TenLines",
             exclude: ["README.md", "session.txt"], swiftSettings: swift),

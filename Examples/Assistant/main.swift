@@ -27,7 +27,7 @@ let engine = VoiceEngine(configuration)
 try await engine.start()
 let assistant = Assistant(
     in: try await engine.converse(), recogniser: recogniser, responder: responder, synthesiser: synthesiser
-) { print($0.description.printable) }
+) { print(PlainText.escaped($0.description)) }
 let talk = Task { await assistant.run() }
 while let line = readLine(), line != "/quit" {
     switch line {

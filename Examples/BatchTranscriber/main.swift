@@ -1,5 +1,6 @@
 // BatchTranscriber FILE.wav [GRAMMAR.jsgf text]: what is said in a recording, by pocketsphinx: dictation, or a grammar.
 import Glibc
+import VoiceEngine
 import VoicePartner
 
 let arguments = CommandLine.arguments.dropFirst()
@@ -9,6 +10,6 @@ guard let file = arguments.first else {
 }
 let vocabulary = arguments.dropFirst().first.map(PocketsphinxRecogniser.Vocabulary.grammar) ?? .dictation
 let (pieces, seconds) = try await transcribe(file, by: PocketsphinxRecogniser(vocabulary)) { start, end, text in
-    print("\((start * 100).rounded() / 100) to \((end * 100).rounded() / 100) s: \(text.printable)")
+    print("\((start * 100).rounded() / 100) to \((end * 100).rounded() / 100) s: \(PlainText.escaped(text))")
 }
 print("\(pieces) pieces, \((seconds * 100).rounded() / 100) s")

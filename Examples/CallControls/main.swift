@@ -19,9 +19,9 @@ while let line = readLine() {
     case "stop":
         for other in others {
             guard let heard = try await controls.stop(other.id) else { continue }
-            print("\(other.identity.printable): \(heard.heard) heard")
+            print("\(PlainText.escaped(other.identity)): \(heard.heard) heard")
         }
-    case "who": for other in others { print(other.identity.printable) }
+    case "who": for other in others { print(PlainText.escaped(other.identity)) }
     default: print("mute, unmute, headset, loudspeaker, quiet, loud, stop, who")
     }
 }

@@ -11,8 +11,8 @@ struct CaptionLine: Equatable, Sendable {
 
     init(_ caption: Caption) {
         // Captions of a room are written by others: they move no cursor here.
-        heard = Self.printable(caption.heard)
-        rest = Self.printable(String(caption.text.dropFirst(caption.heard.count)))
+        heard = PlainText.escaped(caption.heard)
+        rest = PlainText.escaped(String(caption.text.dropFirst(caption.heard.count)))
         isFinal = caption.isFinal
     }
 
@@ -23,8 +23,4 @@ struct CaptionLine: Equatable, Sendable {
 
     /// For where there are no colours.
     var plain: String { rest.isEmpty ? heard : "\(heard)| \(rest)" }
-
-    private static func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
-    }
 }

@@ -12,4 +12,4 @@ let events = stage.engine.events
 try await stage.engine.start()
 let endpoint = try RoomEndpoint(url: arguments[2], token: arguments[3])
 if arguments[1] == "talk" { try await stage.talk(endpoint) } else { try await stage.listen(endpoint) }
-for await event in events { if let line = Stage.line(event) { print(line.printable) } }
+for await event in events { if let line = Stage.line(event) { print(PlainText.escaped(line)) } }

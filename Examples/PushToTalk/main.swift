@@ -12,4 +12,4 @@ if let file = CommandLine.arguments.dropFirst().first {
 let partner = CascadePartner(
     recogniser: PocketsphinxRecogniser(.grammar(DialogueCore.grammar)), responder: DialogueCore(),
     synthesiser: try EspeakSynthesiser())
-try await pushToTalk(with: partner, on: VoiceEngine(configuration), keys: keys()) { print($0.printable) }
+try await pushToTalk(with: partner, on: VoiceEngine(configuration), keys: keys()) { print(PlainText.escaped($0)) }

@@ -10,9 +10,9 @@ if let file = CommandLine.arguments.dropFirst().first {
 }
 try await talk(on: VoiceEngine(configuration)) { event in
     switch event {
-    case .recognised(_, let text, isFinal: true): print("you: \(text.printable)")
-    case .answered(_, let text): print("partner: \(text.heard.printable)\(text.isCut ? " –" : "")")
-    case .failed(_, let error): print("\(error.code): \(error.explanation.printable)")
+    case .recognised(_, let text, isFinal: true): print("you: \(PlainText.escaped(text))")
+    case .answered(_, let text): print("partner: \(PlainText.escaped(text.heard))\(text.isCut ? " –" : "")")
+    case .failed(_, let error): print("\(error.code): \(PlainText.escaped(error.explanation))")
     default: break
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import VoiceEngine
 import VoiceRealtime
 
 /// Where a command's words go: results to stdout, complaints to stderr, progress to stderr and only where somebody

@@ -33,12 +33,6 @@ struct BatchTranscriberTests {
         #expect(abs(counting.frames.withLock { $0 } - sound.count) <= 160)
     }
 
-    @Test("prints what was said without what a terminal would obey")
-    func printable() {
-        #expect("one\u{1B}[2J\u{9B}2J\ntwo\u{202E}\u{7F}".printable == "one [2J 2J two  ")
-        #expect("Zoë, 李, \u{1F469}\u{200D}\u{1F680}".printable == "Zoë, 李, \u{1F469}\u{200D}\u{1F680}")
-    }
-
     private final class CountingRecogniser: Recogniser {
         let frames = Mutex(0)
 

@@ -28,7 +28,7 @@ struct KaraokeTests {
             if let caption = follower.handle(event) { lines.append(CaptionLine(caption.caption)) }
         }
         // Then the line is the same, and more and more of it was heard
-        #expect(lines.count >= 4 && lines.allSatisfy { $0.heard + $0.rest == "la la [2Jlo lo" }, "\(lines)")
+        #expect(lines.count >= 4 && lines.allSatisfy { $0.heard + $0.rest == #"la la \u{001b}[2Jlo lo"# }, "\(lines)")
         #expect(zip(lines, lines.dropFirst()).allSatisfy { $1.heard.hasPrefix($0.heard) })
         #expect(lines.map(\.isFinal) == lines.dropLast().map { _ in false } + [true])
         #expect(lines.last?.rest == "" && lines.last?.terminal.hasSuffix("\n") == true)

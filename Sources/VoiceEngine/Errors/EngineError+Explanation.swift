@@ -8,7 +8,7 @@ internal import VoiceTurns
 
 extension EngineError {
     /// What is wrong, where, and what to do: one sentence for people. It may hold names that others chose: escape it
-    /// before a terminal sees it.
+    /// before a terminal sees it (``PlainText``).
     public var explanation: String {
         switch self {
         case .device(let error): error.description

@@ -14,16 +14,16 @@ do {
     let others = try await engine.join(RoomEndpoint(url: CommandLine.arguments[1], token: CommandLine.arguments[2]))
     print("\(others.count) others are here")
 } catch {
-    print("\(error)".printable)
+    print(PlainText.escaped("\(error)"))
     exit(69)
 }
 listening: for await event in events {
     switch event {
-    case .participantJoined(let participant): print("\(participant.identity.printable) came in")
+    case .participantJoined(let participant): print("\(PlainText.escaped(participant.identity)) came in")
     case .speechStarted: print("you speak")
     case .participantLeft: print("somebody went out")
     case .left(let end):
-        print("it is over: \(end.explanation.printable)")
+        print("it is over: \(PlainText.escaped(end.explanation))")
         break listening
     default: break
     }

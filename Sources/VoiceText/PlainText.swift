@@ -1,13 +1,18 @@
 /// Text as it may go to a terminal: what others wrote, a name or a message or a file's path, must not move the cursor,
 /// colour or hide what stands there, answer in the user's name, or make one line look like two.
-enum PlainText {
-    /// `text` with every character that is not shown but obeyed written out: `\n`, `\u{1B}`.
-    static func escaped(_ text: String) -> String {
+///
+///     print("\(PlainText.escaped(participant.identity)) came in")
+///
+/// From any thread; never blocks.
+public enum PlainText {
+    /// `text` with every character that is not shown but obeyed written out: `\n`, `\u{001b}`; joiners of letters and of
+    /// emoji stay. Of a text that has line breaks of its own, escape each line.
+    public static func escaped(_ text: String) -> String {
         escaped(text) { $0 == "\n" ? "\\n" : "\\u{\(hexadecimal($0.value))}" }
     }
 
     /// A line of JSON with the same characters as JSON writes them, `\u001b`: any reader has the same values as before.
-    static func escapedJSON(_ line: String) -> String {
+    package static func escapedJSON(_ line: String) -> String {
         escaped(line) { scalar in
             // Beyond the basic plane, JSON has two surrogates (RFC 8259, section 7).
             String(scalar).utf16.map { "\\u" + hexadecimal(UInt32($0)) }.joined()
