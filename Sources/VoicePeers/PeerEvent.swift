@@ -66,7 +66,10 @@ package enum PeerTimers {
 }
 
 /// How much strangers can have a table do; see ``HandshakeBudget`` too.
-enum PeerLimits {
+package enum PeerLimits {
+    /// Questions for a cookie that a client answers at once on one path. A server asks again where it was started anew
+    /// in between; whoever asks without end gets no more than this.
+    package static let cookieAnswers = 8
     /// Peers that the caller has not accepted yet, at most; each has 42 kB with DTLS. The oldest goes for one more: at
     /// 400 handshakes a second after 2.5 s, which is time for the two round trips of a handshake and a join.
     static let unaccepted = 1024

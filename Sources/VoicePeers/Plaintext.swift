@@ -26,6 +26,8 @@ package struct Plaintext: PeerSecurity {
         var state = PeerSecurityState.opening
         var nonce: UInt64 = 0
         var cookie = InlineArray<16, UInt8>(repeating: 0)
+        /// Questions for a cookie that it still answers at once; later ones by the next repetition.
+        var answersLeft = PeerLimits.cookieAnswers
         var repeatsAt: Duration?
         var records: [[UInt8]] = []
         var controls: [[UInt8]] = []
@@ -103,7 +105,10 @@ package struct Plaintext: PeerSecurity {
         case Kind.retry:
             guard record.count == Self.helloSize, isAwaited(record, at: slot) else { return false }
             for index in 0..<AddressCookie.size { paths[slot].cookie[index] = record[10 + index] }
-            sayHello(slot)
+            if paths[slot].answersLeft > 0 {
+                paths[slot].answersLeft -= 1
+                sayHello(slot)
+            }
             return true
         case Kind.welcome:
             guard record.count == Self.headerSize, isAwaited(record, at: slot) else { return false }

@@ -76,6 +76,33 @@ struct PeerTableTests {
         #expect(times == (0..<50).map { PeerTimers.retransmission * $0 })
     }
 
+    @Test("answers another question for a cookie, and so many at once and no more")
+    func questions() throws {
+        // Given a client that has said hello
+        let client = PeerEnd.client(1)
+        let server = PeerEnd.server()
+        _ = try #require(client.connect(to: server.address, now: .seconds(1)))
+        let hello = try #require(client.transmissions().first).bytes
+        let nonce = hello[2..<10].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        // When somebody asks for another cookie each time
+        var hellos: [[UInt8]] = []
+        for number in 1...100 as ClosedRange<UInt8> {
+            let question = RawRecord.retry(nonce, cookie: [UInt8](repeating: number, count: 16))
+            client.take(question, from: server.address, now: .seconds(1))
+            hellos += client.transmissions().map(\.bytes)
+        }
+        // Then so many are answered, each with its cookie
+        #expect(
+            hellos
+                == (1...UInt8(PeerLimits.cookieAnswers)).map {
+                    RawRecord.hello(nonce, cookie: [UInt8](repeating: $0, count: 16))
+                })
+        // And the next repetition brings the last one
+        client.handleTimeout(now: .seconds(1) + PeerTimers.retransmission)
+        let repeated = client.transmissions().map(\.bytes)
+        #expect(repeated == [RawRecord.hello(nonce, cookie: [UInt8](repeating: 100, count: 16))])
+    }
+
     @Test("passes neither control nor media before a path is open")
     func early() throws {
         let client = PeerEnd.client(1)

@@ -112,6 +112,60 @@ struct DTLSHandshakeTests {
         #expect(client.state == .open && server.state == .open)
     }
 
+    /// What a server with such a key asks a client that says this hello.
+    private func question(_ hello: [UInt8], cookieKey: UInt64) throws -> [UInt8] {
+        try #require(DTLSEnd.server(identity, cookieKey: cookieKey).receive(hello).answer)
+    }
+
+    @Test("begins anew where its server was started anew, and asks for another cookie than the client has brought")
+    func serverStartedAnew() throws {
+        // Given a client that was asked for a cookie by a server that is gone, twice the same
+        let client = try DTLSEnd.client(.fingerprint(identity.fingerprint))
+        let hello = try #require(client.records().first)
+        let former = try question(hello, cookieKey: 8)
+        client.receive(former)
+        client.receive(former)
+        // When its successor gets the answer
+        let server = DTLSEnd.server(identity)
+        exchange(client, server)
+        // Then it asks for its own cookie once more than usual, and the path opens
+        #expect(server.answered == 2)
+        #expect(client.state == .open && server.state == .open)
+        // A copy alone has made nothing begin anew
+        let other = try DTLSEnd.client(.fingerprint(identity.fingerprint))
+        let otherHello = try #require(other.records().first)
+        let same = try question(otherHello, cookieKey: 8)
+        for _ in 0..<3 { other.receive(same) }
+        #expect(other.records().count == 1)
+    }
+
+    @Test("answers so many questions for a cookie and no more, and none once the server has gone on")
+    func endlessQuestions() throws {
+        // Given somebody who asks for another cookie each time
+        let client = try DTLSEnd.client(.fingerprint(identity.fingerprint))
+        let hello = try #require(client.records().first)
+        var hellos = 0
+        for key in 0..<100 as Range<UInt64> {
+            client.receive(try question(hello, cookieKey: key))
+            hellos += client.records().count
+        }
+        // Then it gets one hello for each cookie, and for each but the first one without, which began anew
+        #expect(hellos == 2 * PeerLimits.cookieAnswers - 1)
+        #expect(client.state == .opening)
+        // Given a server that has answered the hello with its cookie
+        let late = try DTLSEnd.client(.fingerprint(identity.fingerprint))
+        let server = DTLSEnd.server(identity)
+        let first = try #require(late.records().first)
+        late.receive(try #require(server.receive(first).answer))
+        server.receive(try #require(late.records().first))
+        for record in server.records() { late.receive(record) }
+        // When somebody asks for another one
+        late.receive(try question(first, cookieKey: 8))
+        // Then the handshake goes on
+        exchange(late, server)
+        #expect(late.state == .open && server.state == .open && server.answered == 1)
+    }
+
     @Test("goes on where its hellos come twice, and another hello is not its own")
     func repeatedHello() throws {
         let client = try DTLSEnd.client(.fingerprint(identity.fingerprint))

@@ -9,12 +9,20 @@ struct DTLSPeer: ~Copyable {
     private static let earlyLimit = 8
 
     private var connection: OpaquePointer?
+    /// What its connections are made from; nil where it has none.
+    private var context: DTLSContext?
     private var role = PeerRole.server
     /// Whether a server has been given the hello that it answers.
     private var isAdmitted = false
     /// The 32 random bytes of that hello.
     private var random = InlineArray<32, UInt8>(repeating: 0)
     private var earlyCount = 0
+    /// The cookie that a client's connection was asked for last; empty before.
+    private var cookie: [UInt8] = []
+    /// Cookies that a client still brings.
+    private var answersLeft = PeerLimits.cookieAnswers
+    /// Whether a client's server has said more than a question for a cookie.
+    private var isPastQuestions = false
     private(set) var state = PeerSecurityState.closed(.here)
     /// When to look after what may have been lost.
     private(set) var deadline: Duration?
@@ -28,8 +36,16 @@ struct DTLSPeer: ~Copyable {
 
     mutating func begin(_ context: DTLSContext, as role: PeerRole, now: Duration) {
         end()
-        unsafe connection = dv_dtls_create(context.pointer)
+        self.context = context
         self.role = role
+        connect(now: now)
+    }
+
+    /// Takes a connection, in place of the one that it had.
+    private mutating func connect(now: Duration) {
+        guard let context else { return }
+        unsafe dv_dtls_free(connection)
+        unsafe connection = dv_dtls_create(context.pointer)
         guard unsafe connection != nil else {
             state = .closed(.handshakeFailed)
             return
@@ -41,8 +57,12 @@ struct DTLSPeer: ~Copyable {
     mutating func end() {
         unsafe dv_dtls_free(connection)
         unsafe connection = nil
+        context = nil
         isAdmitted = false
         earlyCount = 0
+        cookie = []
+        answersLeft = PeerLimits.cookieAnswers
+        isPastQuestions = false
         state = .closed(.here)
         deadline = nil
         media = nil
@@ -100,6 +120,8 @@ struct DTLSPeer: ~Copyable {
         if role == .server {
             if let hello = ClientHello(in: datagram) { return takeHello(hello, in: datagram, now: now) }
             guard isAdmitted else { return false }
+        } else if state == .opening, !isPastQuestions, let question = HelloVerifyRequest(in: datagram) {
+            return takeQuestion(question, in: datagram, now: now)
         }
         let (count, hasClear, hasProtected) = contents(of: datagram)
         let datagram = datagram.extracting(..<count)
@@ -116,8 +138,27 @@ struct DTLSPeer: ~Copyable {
             }
             // Nobody can tell whether what comes in the clear is genuine.
             let isTaken = feed(datagram, now: now)
+            if isTaken { isPastQuestions = true }
             return isTaken || hasClear
         }
+    }
+
+    /// Answers a server's question for a cookie. A connection of OpenSSL answers one: where a server that was started
+    /// anew asks for another cookie, the handshake begins anew too.
+    private mutating func takeQuestion(
+        _ question: HelloVerifyRequest, in datagram: Span<UInt8>, now: Duration
+    ) -> Bool {
+        let asked = question.cookie.map { datagram[$0] }
+        if cookie.isEmpty {
+            cookie = asked
+            answersLeft -= 1
+            _ = feed(datagram.extracting(..<question.cookie.upperBound), now: now)
+        } else if asked != cookie, answersLeft > 0 {
+            cookie = []
+            connect(now: now)
+        }
+        // A copy was answered, and the answer is repeated in its time.
+        return true
     }
 
     /// The hello that began this handshake begins it once; another one is for somebody else to judge.

@@ -1,6 +1,6 @@
 // modules: VoiceQueue VoiceWire VoicePeers
 //
-// Any bytes as the first datagram of a DTLS client, and as records. Nothing may trap, what was read must lie in the
+// Any bytes as the first datagram of a DTLS client, as a server's question for a cookie, and as records. Nothing may trap, what was read must lie in the
 // datagram, only the cookie of the address admits, and the question for it is shorter than what was asked.
 
 @testable import VoicePeers
@@ -24,6 +24,9 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     reading.spend {
         walk(datagram)
         greet(datagram)
+        if let question = HelloVerifyRequest(in: datagram) {
+            precondition(!question.cookie.isEmpty && question.cookie.upperBound <= datagram.count)
+        }
     }
     return 0
 }
@@ -63,8 +66,10 @@ func makeSeeds() -> [[UInt8]] {
     }
     let extensions: [UInt8] = [0, 9, 0, 14, 0, 5, 0, 2, 0, 7, 0]
     let alert: [UInt8] = [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40]
+    let header: [UInt8] = [22, 0xFE, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 31, 3, 0, 0, 19, 0, 0, 0, 0, 0, 0, 0, 19]
+    let question = header + [0xFE, 0xFF, 16] + cookieBytes
     return [
-        hello(0, session: [], cookie: [], extensions: extensions),
+        question, hello(0, session: [], cookie: [], extensions: extensions),
         hello(0, session: [1, 2], cookie: [], extensions: []),
         hello(1, session: [], cookie: cookieBytes, extensions: extensions),
         hello(1, session: [], cookie: [UInt8](repeating: 1, count: 20), extensions: extensions) + alert, alert + alert,
