@@ -30,6 +30,12 @@ struct ConversationEndTests {
                 .pushToTalk(), FarEndConfiguration(), clock: { .zero }, tell: { _ in }, timeoutChanged: { _ in })
         }
 
+        /// Leaves no room for a command.
+        func fillCommands() { while (try? core.send(.setMuted(false))) != nil {} }
+
+        /// Has the media thread take its commands, of which nobody is told.
+        func takeCommands() { core.run(now: begin.advanced(byFrames: 480 * blocks, sampleRate: 48_000)) }
+
         /// Lets so many blocks pass; returns how many packets they made.
         func run(_ count: Int) -> Int {
             let before = core.statistics().uplink.sender.packetsSent
@@ -45,6 +51,30 @@ struct ConversationEndTests {
                 while core.link.sending.available > 0 { core.link.sending.release() }
             }
             return core.statistics().uplink.sender.packetsSent - before
+        }
+    }
+
+    @Test("orders that find no room when it is closed are carried out, before those of the next conversation")
+    func fullRing() throws {
+        for isFollowed in [false, true] {
+            let rig = try Rig()
+            var ended: ConversationCore? = try rig.converse()
+            _ = rig.run(20)
+            #expect(rig.run(50) == 0, "the button is not pressed")
+            // When it is closed while the media thread takes nothing, and is gone
+            rig.fillCommands()
+            ended?.close()
+            if let conversation = ended { rig.core.end(conversation) }
+            ended = nil
+            rig.takeCommands()
+            let next = try isFollowed ? rig.converse() : nil
+            _ = rig.run(20)
+            // Then the microphone is as the last of them has it
+            let packets = rig.run(50)
+            #expect(isFollowed ? packets == 0 : packets > 40, "\(packets)")
+            next?.close()
+            _ = rig.run(20)
+            #expect(rig.run(50) > 40)
         }
     }
 

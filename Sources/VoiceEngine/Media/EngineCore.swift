@@ -32,6 +32,7 @@ package final class EngineCore: @unchecked Sendable {
     let farEnds = FarEndRegistry()
     /// The conversation that is under way, kept by whoever began it.
     let conversation = Mutex<ConversationReference>(ConversationReference())
+    private let waitingOrders = Mutex(WaitingOrders())
     private var reader: TripleBufferReader<MediaStatistics>
 
     /// Starts the configured device and makes the pipeline for what it granted. Allocates, and blocks while the device
@@ -141,9 +142,27 @@ package final class EngineCore: @unchecked Sendable {
         mediaWake.signal()
     }
 
+    /// Tells the media thread what a conversation orders, behind all that waits; nil: what waits. Where there is no room
+    /// it waits on, and is sent by ``nextEvent()`` at the latest: whoever has ordered it may be gone by then. From any
+    /// thread.
+    ///
+    /// - Returns: whether nothing waits any more.
+    @discardableResult
+    func order(_ command: MediaCommand?) -> Bool {
+        waitingOrders.withLock { waiting in
+            if let command { waiting.append(command) }
+            while let next = waiting.first {
+                do throws(EngineError) { try send(next) } catch { return false }
+                waiting.removeFirst()
+            }
+            return true
+        }
+    }
+
     /// The oldest event of the media thread that has not been looked at. What there is of far ends in this process goes
     /// to them.
     package func nextEvent() -> MediaEvent? {
+        order(nil)
         while let news = farEndNews.pop() { farEnds.handle(news) }
         let event = events.pop()
         if let event { conversation.withLock { $0.core }?.take(event) }

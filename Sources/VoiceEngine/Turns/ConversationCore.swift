@@ -15,8 +15,8 @@ package final class ConversationCore: Sendable {
         var machine: TurnMachine
         var texts = AnswerTexts()
         var history: ConversationHistory
-        /// What the media thread had no room for; it comes later, in order.
-        var unsent: [MediaCommand] = []
+        /// Whether the media thread had no room for orders, which wait.
+        var ordersWait = false
         var isOver = false
         /// The newest answer; they are counted from 1.
         var newest: UtteranceID = 0
@@ -37,27 +37,28 @@ package final class ConversationCore: Sendable {
     /// Speaks the answers.
     package let farEnd: LocalFarEnd
     private let state: Mutex<State>
-    private let send: @Sendable (MediaCommand) -> Bool
+    private let give: @Sendable (MediaCommand?) -> Bool
     private let clock: @Sendable () -> Duration
     private let tell: @Sendable (TurnEvent?) -> Void
     /// Called when ``nextTimeout`` may have changed.
     private let timeoutChanged: @Sendable (ConversationCore) -> Void
 
     /// - Parameters:
-    ///   - send: hands the media thread a command; false where it has no room.
+    ///   - give: hands the media thread an order, or with nil those that wait; false where it had no room and they wait
+    ///     on, whatever becomes of the conversation.
     ///   - clock: the monotonic time since its epoch.
     ///   - tell: called with what comes out, in order, and at last with nil; it may not call the conversation.
     ///   - timeoutChanged: called when ``nextTimeout`` may be another.
     init(
         _ mode: TalkMode, farEnd: LocalFarEnd, history: ConversationHistory = ConversationHistory(),
-        send: @escaping @Sendable (MediaCommand) -> Bool,
+        give: @escaping @Sendable (MediaCommand?) -> Bool,
         clock: @escaping @Sendable () -> Duration, tell: @escaping @Sendable (TurnEvent?) -> Void,
         timeoutChanged: @escaping @Sendable (ConversationCore) -> Void
     ) throws(TurnRefusal) {
         let machine = try TurnMachine(mode, after: TurnID(rawValue: history.lastTurn))
         state = Mutex(State(machine: machine, history: history))
         self.farEnd = farEnd
-        self.send = send
+        self.give = give
         self.clock = clock
         self.tell = tell
         self.timeoutChanged = timeoutChanged
@@ -71,8 +72,7 @@ package final class ConversationCore: Sendable {
     /// When ``handleTimeout()`` is to be called; nil where nothing waits for time.
     package var nextTimeout: Duration? {
         state.withLock { state in
-            guard !state.unsent.isEmpty else { return state.machine.nextTimeout }
-            return clock() + Self.retry
+            state.ordersWait ? clock() + Self.retry : state.machine.nextTimeout
         }
     }
 
@@ -267,7 +267,7 @@ package final class ConversationCore: Sendable {
 
     /// A recogniser has heard words: what is suspected to be an interruption is one.
     func confirmBargeIn() {
-        state.withLock { order(.confirmBargeIn, &$0) }
+        state.withLock { if !$0.isOver { order(.confirmBargeIn, &$0) } }
         timeoutChanged(self)
     }
 
@@ -317,10 +317,8 @@ package final class ConversationCore: Sendable {
             case .interruptAgent(let utterance): farEnd.interrupt(through: utterance)
             }
         }
-        while let next = state.unsent.first, send(next) { state.unsent.removeFirst() }
+        if state.ordersWait { state.ordersWait = !give(nil) }
     }
 
-    private func order(_ command: MediaCommand, _ state: inout State) {
-        if !state.unsent.isEmpty || !send(command) { state.unsent.append(command) }
-    }
+    private func order(_ command: MediaCommand, _ state: inout State) { state.ordersWait = !give(command) }
 }

@@ -49,12 +49,8 @@ extension EngineCore {
         let made: ConversationCore
         do throws(TurnRefusal) {
             made = try ConversationCore(
-                mode, farEnd: farEnd, history: history,
-                send: { [weak self] command in
-                    guard let self else { return true }
-                    do { try self.send(command) } catch { return false }
-                    return true
-                }, clock: clock, tell: tell, timeoutChanged: timeoutChanged)
+                mode, farEnd: farEnd, history: history, give: { [weak self] in self?.order($0) ?? true }, clock: clock,
+                tell: tell, timeoutChanged: timeoutChanged)
         } catch {
             throw .turn(error)
         }
