@@ -31,22 +31,30 @@ struct PathRestartTests {
         }
     }
 
-    @Test("is kept when another arrival of its echo stands out", arguments: cases([1, 2, 3]))
-    func arrivals(seed: Int) throws {
+    @Test(
+        "is kept when another arrival of its echo stands out, in a quiet room and in one that is silent",
+        arguments: cases([1, 7, 14]), [Float(-70), -200])
+    func arrivals(seed: Int, room: Float) throws {
         // Given a loudspeaker that distorts so that no filter ever fits, and two arrivals 30 ms apart that take turns
-        // to be the stronger one
+        // to be the stronger one, the later one first
         let far = speech(seconds: 16, rate: Self.rate, seed: UInt64(seed), level: -16)
         let early = echo(of: Self.distorted(far), rate: Self.rate, delay: 1_600)
         let late = echo(of: Self.distorted(far), rate: Self.rate, delay: 2_080, seed: 7)
+        let background = noise(seconds: 16, rate: Self.rate, seed: 4, level: room)
         let microphone = early.indices.map { index in
             let isLate = (index / (4 * Self.rate)).isMultiple(of: 2)
-            return isLate ? 0.25 * early[index] + late[index] : early[index] + 0.25 * late[index]
+            return background[index]
+                + (isLate ? 0.25 * early[index] + late[index] : early[index] + 0.25 * late[index])
         }
         // When
-        let moves = try Self.process(microphone, far).compactMap { $0.echoDecisions?.move }
-        // Then the echo is found once; after that the reference begins earlier at most, and the filter is kept
-        #expect(moves.count { $0 == .found } == 1, "seed \(seed): \(moves)")
-        #expect(moves.count <= 3, "seed \(seed): \(moves)")
+        let decisions = try Self.process(microphone, far).map(\.echoDecisions)
+        let moves = decisions.indices.filter { decisions[$0]?.move != nil }
+        // Then the path is never given up. Its first sounds may be found twice; the reference begins earlier once the
+        // earlier arrival stands out for the first time, and stays there
+        #expect(!decisions.contains { $0?.isPathLost == true }, "seed \(seed), \(room) dBFS")
+        #expect(moves.count { $0 < 100 } <= 2, "seed \(seed), \(room) dBFS: \(moves)")
+        #expect(moves.count { (100..<500).contains($0) } <= 1, "seed \(seed), \(room) dBFS: \(moves)")
+        #expect(!moves.contains { $0 >= 500 }, "seed \(seed), \(room) dBFS: \(moves)")
     }
 
     @Test("begins anew for no quick filter that is better for a moment", arguments: cases([1, 2, 3]))
