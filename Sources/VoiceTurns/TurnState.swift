@@ -26,6 +26,8 @@ public enum TurnRefusal: Error, Equatable, Sendable {
     case busy(TurnState)
     /// A number of the mode is out of its range.
     case invalidMode(TalkModeFault)
+    /// The conversation is over: it was closed, or the engine has stopped.
+    case closed
 }
 
 /// What a conversation comes to, for the app.

@@ -54,6 +54,28 @@ struct ConversationEndTests {
         }
     }
 
+    @Test("what is asked of it later is refused, however it ended", arguments: [false, true])
+    func closed(closesFarEnd: Bool) throws {
+        // Given a conversation that is over in the middle of a turn
+        let rig = try Rig()
+        let conversation = try rig.converse()
+        _ = rig.run(20)
+        try conversation.ask { (machine, now) throws(TurnRefusal) in try machine.startSpeech(now: now) }
+        if closesFarEnd {
+            conversation.farEnd.close()
+            _ = rig.run(20)
+        } else {
+            conversation.close()
+        }
+        // Then nobody is told that it is their turn, or is given an answer that nobody will hear
+        #expect(throws: TurnRefusal.closed) {
+            try conversation.ask { (machine, now) throws(TurnRefusal) in try machine.startSpeech(now: now) }
+        }
+        #expect(throws: TurnRefusal.closed) { try conversation.answer(nil) }
+        #expect(throws: TurnRefusal.closed) { try conversation.cancelAwaiting() }
+        #expect(conversation.turnState == .idle)
+    }
+
     @Test("orders that find no room when it is closed are carried out, before those of the next conversation")
     func fullRing() throws {
         for isFollowed in [false, true] {

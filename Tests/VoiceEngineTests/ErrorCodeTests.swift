@@ -52,6 +52,7 @@ struct ErrorCodeTests {
 
     private static let turns: [TurnRefusal] = [
         .notInThisMode, .alreadyListening, .notListening, .turnIsOver(TurnID(rawValue: 3)), .idle, .busy(.thinking),
+        .closed,
     ]
 
     @Test("each name is that of an error, but for a mode whose numbers are out of range")

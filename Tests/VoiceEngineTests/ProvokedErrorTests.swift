@@ -153,6 +153,7 @@ struct ProvokedErrorTests {
         "turn.over": ErrorProof("VoiceTurnsTests/TurnStoryTests.swift", "throws: TurnRefusal.turnIsOver(turn(1))"),
         "turn.idle": ErrorProof("DuplexVoiceCTests/EngineLiveTests.swift", #"text(of: error.code) == "turn.idle""#),
         "turn.busy": ErrorProof("VoiceTurnsTests/TurnStoryTests.swift", "throws: TurnRefusal.busy(.responding)"),
+        "turn.closed": ErrorProof("VoiceEngineTests/ConversationEndTests.swift", "throws: TurnRefusal.closed"),
         "turn.invalidMode": ErrorProof(
             "VoiceTurnsTests/TurnStoryTests.swift", "catch TurnRefusal.invalidMode(let fault)"),
     ]

@@ -179,6 +179,7 @@ extension TurnRefusal {
         case .idle: .turnIdle
         case .busy: .turnBusy
         case .invalidMode: .turnInvalidMode
+        case .closed: .turnClosed
         }
     }
 }

@@ -30,6 +30,7 @@ extension EngineError {
         case .turn(.notListening): "the near talker does not have the turn; \(code.remedy)"
         case .turn(.turnIsOver(let turn)): "turn \(turn.rawValue) is over"
         case .turn(.idle): "it is nobody's turn"
+        case .turn(.closed): "the conversation is over; \(code.remedy)"
         case .turn(.busy(let state)): "it is somebody's turn (\(state)); \(code.remedy)"
         case .text(.invalidName): "a text stream's name has 1 to \(TextFormat.nameLimit) bytes; \(code.remedy)"
         case .text(.textTooLong(let bytes)):

@@ -113,6 +113,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
     case turnOver = "turn.over"
     case turnIdle = "turn.idle"
     case turnBusy = "turn.busy"
+    case turnClosed = "turn.closed"
     case turnInvalidMode = "turn.invalidMode"
 }
 
@@ -219,6 +220,7 @@ extension ErrorCode {
         case .turnOver: (.turn, false, "nothing: what belongs to that turn is not wanted any more")
         case .turnIdle: (.turn, false, "nothing: there is no turn to cancel")
         case .turnBusy: (.turn, true, "wait until it is nobody's turn, or cancel what is under way")
+        case .turnClosed: (.turn, false, "begin another conversation")
         case .turnInvalidMode: (.configuration, false, "correct the number that the explanation names")
         }
     }

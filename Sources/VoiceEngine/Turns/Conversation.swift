@@ -18,7 +18,8 @@ public import VoiceTurns
 /// cough or an "mm-hm" does not, and then the answer goes on where it was (``BargeInStages``). Nothing is ever heard of
 /// an answer that is over, whatever is still under way of it.
 ///
-/// Methods may be called from any thread and do not block. Letting it go, and the answers with it, closes it.
+/// Methods may be called from any thread and do not block. Letting it go, and the answers with it, closes it; whatever
+/// can be refused is refused with ``TurnRefusal/closed`` then.
 public final class Conversation: Sendable {
     private let core: ConversationCore
     private let timer: ConversationTimer
@@ -57,21 +58,21 @@ public final class Conversation: Sendable {
 
     /// Changes how turns begin and end. A turn that is under way is dropped, an answer goes on.
     public func setMode(_ mode: TalkMode) throws(TurnRefusal) {
-        try core.perform { (machine, _) throws(TurnRefusal) in try machine.setMode(mode) }
+        try core.ask { (machine, _) throws(TurnRefusal) in try machine.setMode(mode) }
     }
 
     /// The near talker takes the turn, with a button; an answer that is asked for or heard ends at once.
     ///
     /// - Throws: ``TurnRefusal/notInThisMode``, ``TurnRefusal/alreadyListening``.
     public func startSpeech() throws(TurnRefusal) {
-        try core.perform { (machine, now) throws(TurnRefusal) in try machine.startSpeech(now: now) }
+        try core.ask { (machine, now) throws(TurnRefusal) in try machine.startSpeech(now: now) }
     }
 
     /// The near talker gives the turn up, with the button.
     ///
     /// - Throws: ``TurnRefusal/notInThisMode``, ``TurnRefusal/notListening``.
     public func stopSpeech() throws(TurnRefusal) {
-        try core.perform { (machine, now) throws(TurnRefusal) in try machine.stopSpeech(now: now) }
+        try core.ask { (machine, now) throws(TurnRefusal) in try machine.stopSpeech(now: now) }
     }
 
     /// Puts the end of a turn off that ``TurnEvent/speechEnded(_:at:turnEnds:)`` told of, at most to 10 s from now: a
@@ -79,14 +80,14 @@ public final class Conversation: Sendable {
     ///
     /// - Throws: ``TurnRefusal/notListening``.
     public func putOffEnd(by delay: Duration) throws(TurnRefusal) {
-        try core.perform { (machine, now) throws(TurnRefusal) in try machine.putOffEnd(by: delay, now: now) }
+        try core.ask { (machine, now) throws(TurnRefusal) in try machine.putOffEnd(by: delay, now: now) }
     }
 
     /// Ends the turn now: a recogniser knows that nothing more comes.
     ///
     /// - Throws: ``TurnRefusal/notListening``.
     public func endTurn() throws(TurnRefusal) {
-        try core.perform { (machine, now) throws(TurnRefusal) in try machine.endTurn(now: now) }
+        try core.ask { (machine, now) throws(TurnRefusal) in try machine.endTurn(now: now) }
     }
 
     /// A recogniser has heard words: what is suspected to be an interruption is one. Does nothing where nothing is
@@ -168,7 +169,7 @@ public final class Conversation: Sendable {
     ///
     /// - Throws: ``TurnRefusal/idle``.
     public func cancel() throws(TurnRefusal) {
-        try core.perform { (machine, _) throws(TurnRefusal) in try machine.cancel() }
+        try core.ask { (machine, _) throws(TurnRefusal) in try machine.cancel() }
     }
 
     /// Cancels whatever turn it is, as ``cancel()``, and waits until it is known how much of the answer was heard: a

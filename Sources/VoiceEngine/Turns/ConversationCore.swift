@@ -96,7 +96,7 @@ package final class ConversationCore: Sendable {
     private func answer(
         _ take: (inout TurnMachine, Duration) throws(TurnRefusal) -> UtteranceID
     ) throws(TurnRefusal) -> (utterance: UtteranceID, turn: TurnID) {
-        try change { (state, now) throws(TurnRefusal) in
+        try changeOpen { (state, now) throws(TurnRefusal) in
             let utterance = try take(&state.machine, now)
             state.newest = utterance
             state.texts.begin(utterance, state.machine.turn)
@@ -168,6 +168,23 @@ package final class ConversationCore: Sendable {
 
     package func handleTimeout() { perform { $0.handleTimeout(now: $1) } }
 
+    /// Has the machine do what the app asks, where the conversation is not over.
+    package func ask<Outcome>(
+        _ body: (inout TurnMachine, Duration) throws(TurnRefusal) -> Outcome
+    ) throws(TurnRefusal) -> Outcome {
+        try changeOpen { (state, now) throws(TurnRefusal) in try body(&state.machine, now) }
+    }
+
+    /// As ``change(_:)``; refused where the conversation is over.
+    private func changeOpen<Outcome>(
+        _ body: (inout State, Duration) throws(TurnRefusal) -> Outcome
+    ) throws(TurnRefusal) -> Outcome {
+        try change { (state, now) throws(TurnRefusal) in
+            guard !state.isOver else { throw .closed }
+            return try body(&state, now)
+        }
+    }
+
     /// Has the machine do something now, and what comes of it done.
     package func perform<Outcome, Refusal: Error>(
         _ body: (inout TurnMachine, Duration) throws(Refusal) -> Outcome
@@ -198,7 +215,7 @@ package final class ConversationCore: Sendable {
     /// Cancels whatever turn it is; returns the turn of whose answer ``receipt(of:)`` tells then, nil where nothing of
     /// one can have been heard.
     package func cancelAwaiting() throws(TurnRefusal) -> TurnID? {
-        try change { (state, _) throws(TurnRefusal) in
+        try changeOpen { (state, _) throws(TurnRefusal) in
             let turn = state.machine.turn
             try state.machine.cancel()
             guard state.machine.isLeaving(turn) else { return nil }
