@@ -1,7 +1,8 @@
 // modules: VoiceQueue VoiceWire VoicePeers
 //
-// Any bytes as the first datagram of a DTLS client, as a server's question for a cookie, and as records. Nothing may trap, what was read must lie in the
-// datagram, only the cookie of the address admits, and the question for it is shorter than what was asked.
+// Any bytes as the first datagram of a DTLS client, as a server's question for a cookie, and as records. Nothing may
+// trap, what was read must lie in the datagram, only the cookie of the address admits, and the question for it is
+// shorter than what was asked.
 
 @testable import VoicePeers
 
