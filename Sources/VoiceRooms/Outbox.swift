@@ -32,6 +32,8 @@ struct Outbox: Sendable {
     var waitingCount: Int { opening.count + log.count - given + queue.count }
     /// Messages that are kept.
     var count: Int { opening.count + log.count + queue.count }
+    /// Those of this end's application. The other end may have handled some of them, and not told yet.
+    var applicationMessages: Int { log.count(where: \.isOfApplication) + queue.applicationMessages }
 
     // MARK: In
 
@@ -128,4 +130,7 @@ extension RoomMessage {
         default: request != nil
         }
     }
+
+    /// Whether an application sends it, and nobody sends it again when it is lost.
+    var isOfApplication: Bool { if case .send(_, .application, _) = self { true } else { false } }
 }

@@ -61,6 +61,8 @@ struct OutgoingQueue: Sendable {
 
     var count: Int { newsLeft + letters.count + hearings.count }
     var isEmpty: Bool { count == 0 }
+    /// Messages of this end's application.
+    var applicationMessages: Int { news.count { $0?.message.isOfApplication == true } }
 
     // MARK: In
 

@@ -116,7 +116,9 @@ package struct RoomSession: Sendable {
     ///   server had not handled before; nil where it is meant for whatever stay there is.
     package mutating func ask(_ message: RoomMessage, in stay: RejoinSecret? = nil) throws(RoomSessionError) {
         precondition(message.request != nil, "only requests are asked")
-        guard stay == nil || stay == grant?.secret else { return counters.abandonedMessages += 1 }
+        guard stay == nil || stay == grant?.secret else {
+            return abandon(1, ofApplication: message.isOfApplication ? 1 : 0)
+        }
         if case .send(_, _, let bytes) = message, bytes.count > RoomProtocol.messageLimit { throw .messageTooLong }
         if case .publish(_, _, let name) = message, name.utf8.count > RoomProtocol.streamNameLimit {
             throw .streamNameTooLong
@@ -168,6 +170,12 @@ package struct RoomSession: Sendable {
     package mutating func cannotRenewToken() {
         guard let refusedToken, state == .reconnecting else { return }
         end(.refused(refusedToken.refusal, serverVersions: refusedToken.versions))
+    }
+
+    /// Gives up requests that were meant for another stay.
+    mutating func abandon(_ count: Int, ofApplication messages: Int) {
+        counters.abandonedMessages += count
+        if messages > 0 { events.append(.messagesDropped(messages)) }
     }
 
     private mutating func append(_ message: RoomMessage) throws(RoomSessionError) {

@@ -234,7 +234,7 @@ extension RoomSession {
         if returning && grant.resumed {
             outbox.resume(at: grant.handledCount)
         } else {
-            counters.abandonedMessages += outbox.count
+            abandon(outbox.count, ofApplication: outbox.applicationMessages)
             outbox = Outbox()
         }
         // Whoever is resumed is so by the secret, and stays for as long as the token does that was judged last.

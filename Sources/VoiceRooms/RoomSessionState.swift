@@ -71,6 +71,9 @@ package enum RoomSessionEvent: Equatable, Sendable {
     /// Back again. When `JoinGrant.resumed` is false it was a new join, with new streams: publish again. What changed
     /// in the roster meanwhile was told before by events of its own.
     case reconnected(JoinGrant, RoomRoster)
+    /// So many messages of the application were dropped, since they were meant for a stay that the server has given up:
+    /// before `reconnected`, or after it where they were asked for too late. Some may have arrived.
+    case messagesDropped(Int)
     /// Someone came.
     case participantJoined(RosterEntry)
     /// Someone went; the reason is nil when it happened while we were away.

@@ -57,6 +57,15 @@ struct RoomMediaReturnTests: RoomMediaTesting {
         #expect(media.ownStream == Self.ownStream)
     }
 
+    @Test("messages that the room has not confirmed are told of, in the break and after it")
+    func messagesDropped() {
+        var media = joined([entry(1, "anna")])
+        _ = media.handle(.reconnecting)
+        #expect(media.handle(.messagesDropped(3)).map(text) == ["messagesDropped(3)"])
+        _ = media.handle(.reconnected(grant(), RoomRoster([entry(1, "anna"), me])))
+        #expect(media.handle(.messagesDropped(1)).map(text) == ["messagesDropped(1)"])
+    }
+
     @Test("events that were lost are made up for by who is there now")
     func eventsLost() {
         // Given anna and ben, and that we publish

@@ -143,6 +143,33 @@ struct RoomRestartTests {
         #expect(rooms.clients[0].events.last == .tokenRefused(refusal))
     }
 
+    @Test func messagesThatTheServerBeforeHasNotConfirmedAreToldOf() throws {
+        // Given alice, who sends a message to a server that is gone
+        var rooms = try kitchen("alice", "bob")
+        rooms.serverIsAlive = false
+        try rooms.clients[0].session.ask(.send(destination: nil, bytes: [1]))
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
+        try #require(rooms.clients[0].session.state == .reconnecting)
+        // And in the break another, a text, which is written anew, and a request
+        try rooms.clients[0].session.ask(.send(destination: nil, bytes: [2]))
+        try rooms.clients[0].session.ask(.send(destination: nil, kind: .text, bytes: [3]))
+        try rooms.clients[0].session.ask(.setMuted(rooms.clients[0].stream, true))
+        // When another server lets her in
+        rooms.restartServer()
+        rooms.serverIsAlive = true
+        rooms.run(for: .seconds(15))
+        try #require(rooms.clients[0].grant?.resumed == false)
+        // Then she is told of the two, once, before she is back
+        let events = rooms.clients[0].events
+        let dropped = events.indices.filter { if case .messagesDropped = events[$0] { true } else { false } }
+        let back = try #require(events.firstIndex { if case .reconnected = $0 { true } else { false } })
+        try #require(dropped.count == 1)
+        #expect(events[dropped[0]] == .messagesDropped(2))
+        #expect(dropped[0] < back)
+        // And whoever has sent nothing is told nothing
+        #expect(!rooms.clients[1].events.contains { if case .messagesDropped = $0 { true } else { false } })
+    }
+
     @Test func whatWasMeantForTheStayBeforeIsNotAskedInTheNext() throws {
         // Given alice, whose server has restarted while a request of hers was on its way to her session
         var rooms = try kitchen("alice")
@@ -157,6 +184,11 @@ struct RoomRestartTests {
         rooms.run(for: .seconds(1))
         // Then it is given up
         #expect(rooms.clients[0].session.statistics.abandonedMessages == abandoned + 1)
+        #expect(!rooms.clients[0].events.contains { if case .messagesDropped = $0 { true } else { false } })
+        // And the application is told of a message of its own
+        try rooms.clients[0].session.ask(.send(destination: nil, bytes: [7]), in: before)
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[0].events.last == .messagesDropped(1))
         let alice = rooms.clients[0].participant
         #expect(rooms.clients[0].session.roster[alice]?.role == .talker)
         // And one of this stay is not

@@ -184,6 +184,7 @@ class EventKind(IntEnum):
     ROLE = 39
     ATTRIBUTES = 40
     STREAM_STATE = 41
+    MESSAGES_DROPPED = 42
 
 
 class InterruptibleBy(IntEnum):

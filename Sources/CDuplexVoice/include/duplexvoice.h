@@ -700,7 +700,7 @@ enum {
     /// The room does not answer; the engine tries to come back for up to 30 s.
     DV_EVENT_CONNECTION_LOST = 4,
     /// It is back: as the same participant, unless the room had given it up; the snapshot says as whom. Where that is
-    /// another, what was sent and not delivered yet is gone.
+    /// another, what was sent and not delivered yet is gone, as DV_EVENT_MESSAGES_DROPPED has told.
     DV_EVENT_RECONNECTED = 5,
     /// `participant`, whose identity is `text`, came in; `data` holds its attributes, as of DV_EVENT_ATTRIBUTES.
     DV_EVENT_PARTICIPANT_JOINED = 6,
@@ -793,7 +793,10 @@ enum {
     DV_EVENT_ATTRIBUTES = 40,
     /// The stream whose name is `text` stands differently: `value` is DV_PLAY_…, `code` says why: `stream.requesting`,
     /// `.playing`, `.outsideRoom`, `.notPublished`, `.connectionLost` or `.asked`, or why the room refuses it.
-    DV_EVENT_STREAM_STATE = 41
+    DV_EVENT_STREAM_STATE = 41,
+    /// `value` messages of dv_engine_send were dropped: the room had not confirmed them when it gave this engine up in a
+    /// break. The last of them; some may have arrived. Send again what must.
+    DV_EVENT_MESSAGES_DROPPED = 42
 };
 
 /// How a stream stands that is played by its name.
@@ -977,7 +980,7 @@ dv_status dv_engine_set_token(dv_engine engine, const char *DV_NULLABLE token, d
 dv_status dv_engine_leave(dv_engine engine, dv_error *DV_NULLABLE error);
 
 /// Sends up to 1024 bytes to one participant, or to all others where `participant` is 0; in order, and again after a
-/// break; see DV_EVENT_RECONNECTED for when it is dropped.
+/// break; DV_EVENT_MESSAGES_DROPPED tells where it was dropped.
 ///
 /// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT, DV_ROOM_REFUSED, DV_INVALID_HANDLE.
 dv_status dv_engine_send(

@@ -82,6 +82,9 @@ extension dv_event {
         case .heard(let heard, let listener): self.init(DV_EVENT_HEARD, listener, heard)
         case .connectionLost: self.init(DV_EVENT_CONNECTION_LOST)
         case .reconnected: self.init(DV_EVENT_RECONNECTED)
+        case .messagesDropped(let count):
+            self.init(DV_EVENT_MESSAGES_DROPPED)
+            value = Int64(count)
         case .requestRefused(_, let refusal):
             self.init(DV_EVENT_REQUEST_FAILED, code: refusal.code.rawValue, text: refusal.explanation)
         case .requestFailed(_, let error):

@@ -83,8 +83,11 @@ public enum EngineEvent: Sendable {
     case connectionLost
     /// The engine is back in the room: as the same participant, unless the room had given it up meanwhile, as one that
     /// was started anew has. ``EngineSnapshot/own`` says who it is now; where that is another than before, what was
-    /// sent and not delivered yet is gone.
+    /// sent and not delivered yet is gone, as ``messagesDropped(_:)`` has told.
     case reconnected
+    /// So many messages of ``VoiceEngine/send(_:to:)`` were dropped: the room had not confirmed them when it gave this
+    /// engine up in a break. The last of them; some may have arrived. Send again what must.
+    case messagesDropped(Int)
     /// A request of this kind to the room was refused after the join.
     case requestRefused(RoomRequest, RoomRefusal)
     /// A request of this kind to the room could not be sent.

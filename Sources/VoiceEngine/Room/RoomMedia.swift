@@ -161,6 +161,7 @@ package struct RoomMedia {
             presence.lose()
             return [.post(.connectionLost)] + choose { $0.lose(&$1) }
         case .reconnected(let grant, let roster): return comeBack(grant, roster)
+        case .messagesDropped(let count): return [.post(.messagesDropped(count))]
         case .ended: return leave()
         default: return isAway ? [] : handleInRoom(event)
         }
@@ -225,7 +226,7 @@ package struct RoomMedia {
             var isNews = false
             let actions = settle { isNews = $0.refused(request, subject, refusal, &$1) }
             return actions + (isNews ? [.post(.requestRefused(request, refusal))] : [])
-        case .joined, .reconnecting, .tokenExpiring, .tokenRefused, .reconnected, .ended: return []
+        case .joined, .reconnecting, .tokenExpiring, .tokenRefused, .reconnected, .messagesDropped, .ended: return []
         }
     }
 

@@ -65,7 +65,8 @@ extension VoiceEngine {
 
     /// Sends up to 1,024 bytes to one participant, or to all others in the room; delivered in order, and again after a
     /// break. Where the room has given this engine up in that break, what it had not taken is dropped:
-    /// ``EngineEvent/reconnected`` comes, and ``EngineSnapshot/own`` is another participant than before.
+    /// ``EngineEvent/messagesDropped(_:)`` says how many, before ``EngineEvent/reconnected``, and
+    /// ``EngineSnapshot/own`` is another participant than before.
     public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
         try room.send(bytes, to: participant)

@@ -57,7 +57,7 @@ final class CallLog: Sendable {
         case .referenceIntegrity(.ended), .referenceIntegrity(.gainChanged), .referenceIntegrity(.shifted):
             if json { tell(line) }
         case .referenceIntegrity(.began), .degraded, .device, .deviceLost, .requestRefused, .requestFailed,
-            .connectionLost:
+            .connectionLost, .messagesDropped:
             if json { tell(line) } else { Console.complain("warning: \(line.detail)") }
         case .left:
             // For people the error says it.

@@ -37,6 +37,7 @@ extension EngineEvent {
         case .heard: "heard"
         case .connectionLost: "connection_lost"
         case .reconnected: "reconnected"
+        case .messagesDropped: "messages_dropped"
         case .requestRefused: "request_refused"
         case .requestFailed: "request_failed"
         case .left: "left"
@@ -102,6 +103,7 @@ extension EngineEvent {
         case .connectionLost:
             "the room does not answer; trying to come back for up to \(RoomTimers.breakWindow.components.seconds) s"
         case .reconnected: "back in the room"
+        case .messagesDropped(let count): "the room has not confirmed \(count) of your messages, which were dropped"
         case .requestRefused(_, let refusal): "the room refused a request: \(refusal.explanation)"
         case .requestFailed(_, let error): "a request to the room failed: \(error.explanation)"
         case .left(let end): Failure(end).message
