@@ -233,10 +233,10 @@ actor DialogDriver {
     /// Speaks an answer that the near talker has not asked for; what is under way of one is given up. Nil while the near
     /// talker has the turn.
     private func answerApp(_ ask: (inout RealtimeDialog) -> AnswerID) -> TurnID? {
-        guard conversation.state != .listening else { return nil }
-        try? conversation.cancel()
+        // Before the server is asked: of what is refused it is to know nothing.
+        guard let spoken = try? conversation.interject() else { return nil }
         turnReceived = now
-        return speak(ask(&dialog)) { () throws(TurnRefusal) in try conversation.answer(nil) }
+        return speak(ask(&dialog)) { spoken }
     }
 
     /// Has the model know the app's parameters, behind its instructions.

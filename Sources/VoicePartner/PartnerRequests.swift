@@ -30,6 +30,10 @@ public final class PartnerRequests: Sendable {
     /// Has the partner say this, as an answer that nobody asked for: it may be spoken into, is in the history, and is
     /// told by events. What is under way of an answer is cancelled.
     ///
+    /// The near talker comes first. Whose speech was detected has the turn, and this is refused. Whose speech is
+    /// detected afterwards interrupts it, also before its first sound: then nothing of it is heard, and
+    /// ``PartnerEvent/answered(_:_:)`` tells so. It is not said later by itself.
+    ///
     /// - Returns: false where nobody converses, or while the near talker has the turn.
     @discardableResult
     public func say(_ text: String) async -> Bool { await take(.say(text)) }

@@ -44,6 +44,8 @@ package struct TurnMachine: Sendable {
         let turn: Turn
         /// When the turn had ended.
         let asked: Duration
+        /// Whether the near talker's words are answered, and not nobody's.
+        let isReply: Bool
         var utterance: UtteranceID?
         var queued: Duration?
         var stages = AgentStageTimes()
@@ -153,7 +155,7 @@ package struct TurnMachine: Sendable {
         } else {
             guard state == .idle else { throw .busy(state) }
             self.turn = TurnID(rawValue: self.turn.rawValue + 1)
-            think(Turn(id: self.turn, start: now, end: now, continued: nil), now: now)
+            think(Turn(id: self.turn, start: now, end: now, continued: nil), isReply: false, now: now)
         }
         lastUtterance += 1
         let utterance = UtteranceID(rawValue: lastUtterance)
@@ -167,6 +169,15 @@ package struct TurnMachine: Sendable {
     package mutating func answerNow(now: Duration) throws(TurnRefusal) -> UtteranceID {
         endListening(now: now)
         return try answer(answer?.utterance == nil ? answer?.turn.id : nil, now: now)
+    }
+
+    /// Takes the agent's turn for what nobody has asked, and gives up the answer that is under way: one step, so that a
+    /// near talker who begins to speak has the turn and this is refused, or speaks into what is said.
+    package mutating func interject(now: Duration) throws(TurnRefusal) -> UtteranceID {
+        guard listening == nil else { throw .busy(state) }
+        giveUpAnswer(.cancelled)
+        enter(.idle)
+        return try answer(nil, now: now)
     }
 
     /// The engine has taken the first sound of an answer.
@@ -257,8 +268,9 @@ package struct TurnMachine: Sendable {
         guard let current = answer, case .duplex = mode else { return }
         tell(.bargeIn(current.turn.id, change))
         guard change.stage == .confirmed else { return }
-        let continued = current.isHeard ? nil : current.turn
-        giveUpAnswer(current.isHeard ? .interrupted : .continued)
+        // Where nobody's words are answered there are none to go on with.
+        let continued = current.isReply && !current.isHeard ? current.turn : nil
+        giveUpAnswer(continued == nil ? .interrupted : .continued)
         listen(from: min(change.speechStart, continued?.start ?? change.speechStart), continuing: continued?.id)
         hear(from: change.speechStart)
         // Who was confirmed by their words may have fallen silent.
@@ -340,7 +352,7 @@ package struct TurnMachine: Sendable {
         listening = nil
         closeGate()
         let ended = Turn(id: turn, start: start, end: max(current.end ?? now, start), continued: current.continued)
-        think(ended, now: now)
+        think(ended, isReply: true, now: now)
         tell(.turnEnded(ended))
     }
 
@@ -355,10 +367,10 @@ package struct TurnMachine: Sendable {
         if let preRoll = mode.preRoll { outputs.append(.closeGate(keeping: preRoll)) }
     }
 
-    private mutating func think(_ ended: Turn, now: Duration) {
+    private mutating func think(_ ended: Turn, isReply: Bool, now: Duration) {
         // What was said so far belongs to no later turn.
         speechSince = speechSince.map { max($0, now) }
-        answer = Answer(turn: ended, asked: now)
+        answer = Answer(turn: ended, asked: now, isReply: isReply)
         if case .duplex(let duplex) = mode { outputs.append(.watch(duplex.bargeIn)) }
         enter(.thinking)
     }

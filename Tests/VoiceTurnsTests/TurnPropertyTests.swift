@@ -62,12 +62,13 @@ struct TurnPropertyTests {
             let some = utterances.randomElement(using: &random) ?? UtteranceID(rawValue: 7)
             let before = machine.state
             do throws(TurnRefusal) {
-                switch Int.random(in: 0...19, using: &random) {
+                switch Int.random(in: 0...20, using: &random) {
                 case 0: try machine.startSpeech(now: now)
                 case 1: try machine.stopSpeech(now: now)
                 case 2: try machine.putOffEnd(by: ms(300), now: now)
                 case 3: try machine.endTurn(now: now)
                 case 19: try utterances.append(machine.answerNow(now: now))
+                case 20: try utterances.append(machine.interject(now: now))
                 case 4: try utterances.append(machine.answer(nil, now: now))
                 case 5...7: try utterances.append(machine.answer(machine.turn, now: now))
                 case 8: machine.answerQueued(utterances.last ?? some, now: now)

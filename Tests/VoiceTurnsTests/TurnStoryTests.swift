@@ -359,6 +359,30 @@ struct TurnStoryTests {
             talk.events().suffix(2) == [.stateChanged(.listening, turn(2)), .speechStarted(turn(2), at: ms(4_000))])
     }
 
+    @Test(
+        "Given something to be said that nobody asked for, when somebody speaks, then it is refused or interrupted, and the words are a turn of their own"
+    )
+    func interjects() throws {
+        var talk = try Conversing(.duplex())
+        let first = try talk.machine.interject(now: ms(100))
+        talk.machine.answerQueued(first, now: ms(150))
+        talk.machine.utteranceStarted(first, at: ms(200))
+        // It gives up what the agent is about
+        _ = try talk.machine.interject(now: ms(500))
+        #expect(talk.events().contains(.answerCancelled(turn(1), .cancelled)))
+        #expect(talk.machine.state == .thinking)
+        // Somebody had begun to speak, as is known a moment later
+        talk.machine.speechStarted(at: ms(480), now: ms(560))
+        #expect(talk.machine.state == .thinking)
+        talk.bargeIn(.confirmed, speech: 510, now: 1_200)
+        #expect(talk.events().contains(.answerCancelled(turn(2), .interrupted)))
+        // Now they have the turn
+        #expect(throws: TurnRefusal.busy(.listening)) { try talk.machine.interject(now: ms(1_300)) }
+        talk.machine.speechEnded(at: ms(2_000), now: ms(2_300))
+        talk.pass(until: 2_700)
+        #expect(talk.events().last == .turnEnded(Turn(id: turn(3), start: ms(510), end: ms(2_000), continued: nil)))
+    }
+
     @Test("Given an answer without any sound, when it is finished, then nobody has the turn")
     func silentAnswer() throws {
         var talk = try Conversing(.duplex())

@@ -114,6 +114,14 @@ public final class Conversation: Sendable {
         return SpokenAnswer(self, core, utterance, turn)
     }
 
+    /// Takes the agent's turn for what nobody has asked, in the place of an answer that is under way.
+    ///
+    /// - Throws: ``TurnRefusal/busy(_:)`` while the near talker has the turn.
+    package func interject() throws(TurnRefusal) -> SpokenAnswer {
+        let (utterance, turn) = try core.interject()
+        return SpokenAnswer(self, core, utterance, turn)
+    }
+
     /// Queues what there is room for of an answer, and does not suspend; returns how many samples were taken, `nil`
     /// where there is no such answer: of an utterance with a higher number all later answers would be too late. By one
     /// caller at a time.

@@ -93,6 +93,11 @@ package final class ConversationCore: Sendable {
         try answer { (machine, now) throws(TurnRefusal) in try machine.answerNow(now: now) }
     }
 
+    /// Takes the agent's turn for what nobody has asked; see `TurnMachine`.
+    func interject() throws(TurnRefusal) -> (utterance: UtteranceID, turn: TurnID) {
+        try answer { (machine, now) throws(TurnRefusal) in try machine.interject(now: now) }
+    }
+
     private func answer(
         _ take: (inout TurnMachine, Duration) throws(TurnRefusal) -> UtteranceID
     ) throws(TurnRefusal) -> (utterance: UtteranceID, turn: TurnID) {

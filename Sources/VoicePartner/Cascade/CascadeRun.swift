@@ -80,8 +80,7 @@ actor CascadeRun {
     /// The agent's turn, without one of the near talker's; an answer that is under way is given up. Nil while the near
     /// talker has the turn.
     private func takeTurn() -> TurnID? {
-        if conversation.state != .listening { try? conversation.cancel() }
-        guard let answer = try? conversation.answer(nil) else { return nil }
+        guard let answer = try? conversation.interject() else { return nil }
         if let over = making {
             over.tasks.forEach { $0.cancel() }
             over.captions?.cancel()
