@@ -133,6 +133,21 @@ struct CascadeOrderTests {
         #expect(outputs(&machine) == [.recognise(TurnID(rawValue: 3), from: .milliseconds(7_700))])
     }
 
+    @Test(
+        "who speaks behind the app's words is not taken to go on with a turn of which it is told late that it was gone on with"
+    )
+    func lateContinuation() {
+        var machine = CascadeMachine()
+        machine.handle(.turnEnded(Self.turn(TurnID(rawValue: 1), end: .seconds(2))), now: .seconds(2))
+        // The second turn is dropped before the partner is told of it
+        machine.say(TurnID(rawValue: 3), "Hello.", now: .seconds(8))
+        machine.handle(.answerCancelled(TurnID(rawValue: 1), .continued), now: .seconds(8))
+        machine.handle(.turnDropped(TurnID(rawValue: 2), .cancelled), now: .seconds(8))
+        _ = outputs(&machine)
+        machine.handle(.speechStarted(TurnID(rawValue: 4), at: .seconds(9)), now: .seconds(9))
+        #expect(outputs(&machine) == [.recognise(TurnID(rawValue: 4), from: .milliseconds(8_700))])
+    }
+
     @Test("a recogniser that fails before the turn's end hears all of the turn at its end")
     func earlyFailure() {
         let turn = TurnID(rawValue: 1)

@@ -160,7 +160,8 @@ package struct CascadeMachine: Sendable {
     private mutating func cancelled(_ turn: TurnID, _ end: AnswerEnd) {
         cancelRecognition(turn)
         if question?.turn == turn { question = nil }
-        if end == .continued { continuedStart = start }
+        // Told late, it says nothing of where the next turn begins.
+        if end == .continued, turn == newest { continuedStart = start }
         guard let over = answer, over.turn == turn else { return }
         answer = nil
         outputs.append(.stop(turn))
