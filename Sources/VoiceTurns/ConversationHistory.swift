@@ -71,21 +71,29 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
         switch event {
         case .stateChanged(_, let turn): lastTurn = max(lastTurn, turn.rawValue)
         case .turnEnded(let turn):
-            if let continued = turn.continued { turns.removeAll { $0.turn == continued.rawValue && $0.answer == nil } }
+            if let continued = turn.continued { forget(continued) }
             change(turn.id) { $0.spokenMilliseconds = Int((turn.end - turn.start) / .milliseconds(1)) }
         default: break
         }
     }
 
-    /// Nothing more of an answer will be heard.
+    /// Nothing more of an answer will be heard. Of one that the near talker's going on has ended nothing is kept: their
+    /// words are in the next turn.
     package mutating func answerEnded(_ turn: TurnID, _ answer: HeardAnswer, text: String, heard: String) {
         let told = early.last { $0.turn == turn.rawValue }
         early.removeAll { $0.turn == turn.rawValue }
+        guard answer.reason != .continued else { return }
         let (text, heard) = text.isEmpty ? (told?.text ?? "", told?.heard ?? "") : (text, heard)
         let past = PastAnswer(
             text: Self.cut(text), heard: Self.cut(heard),
             heardMilliseconds: Int((answer.heard / .milliseconds(1)).rounded()), end: .init(answer.reason))
         change(turn) { $0.answer = past }
+    }
+
+    /// A turn was gone on with: the next one has all of its words.
+    private mutating func forget(_ turn: TurnID) {
+        turns.removeAll { $0.turn == turn.rawValue && $0.answer == nil }
+        early.removeAll { $0.turn == turn.rawValue }
     }
 
     /// What the near talker said in a turn, as a recogniser has it; does nothing where the turn is not there.

@@ -35,4 +35,28 @@ struct AnswerRaceTests {
         await taking.value
         #expect(lost == 0)
     }
+
+    @Test("it is known that nothing of it was heard, although whoever gave the sound had yet to tell of it")
+    func cutBeforeItsSoundIsTold() async throws {
+        let talk = try SimulatedConversation(
+            SimulatedConversation.Configuration(talker: SpeechSource([0], repetition: .once)))
+        let core = talk.conversation
+        let utterance = try #require(talk.takeAnswer(nil))
+        core.caption("Hello.", of: utterance)
+        // When the engine has taken its first sound, and it is cancelled before that is told
+        let sound = [Float](repeating: 0.1, count: 4_800)
+        #expect(core.farEnd.offer(sound.span, utterance: utterance) == 4_800)
+        let turn = try #require(try core.cancelAwaiting())
+        core.answerQueued(utterance)
+        talk.run(for: .milliseconds(500))
+        // Then its receipt comes, once, and says that
+        let heard = try #require(await core.receipt(of: turn))
+        #expect(heard.heard == .zero && heard.reason == .cancelled)
+        let events = talk.told.map(\.event)
+        #expect(events.count { if case .answerEnded = $0 { true } else { false } } == 1)
+        #expect(!events.contains(.stateChanged(.responding, turn)) && core.turnState == .idle)
+        #expect(core.caption(of: utterance)?.isFinal == true && core.caption(of: utterance)?.heard == "")
+        let past = ConversationHistory.PastAnswer(text: "Hello.", heard: "", heardMilliseconds: 0, end: .cancelled)
+        #expect(core.history.turns.last?.answer == past)
+    }
 }

@@ -47,6 +47,21 @@ struct ConversationHistoryTests {
         #expect(history.turns.count == 4)
     }
 
+    @Test("an answer that was given up unheard, because the talker went on, leaves nothing, whenever its end is told")
+    func goneOn() {
+        for isLate in [false, true] {
+            var history = history()
+            history.handle(.turnEnded(turn(2, 5_000, 6_000)))
+            history.recognised("What is", in: TurnID(rawValue: 2))
+            let unheard = HeardAnswer(heard: .zero, end: ms(6_900), reason: .continued)
+            if !isLate { history.answerEnded(TurnID(rawValue: 2), unheard, text: "It is noon.", heard: "") }
+            history.handle(.turnEnded(turn(3, 5_000, 8_000, continued: 2)))
+            if isLate { history.answerEnded(TurnID(rawValue: 2), unheard, text: "It is noon.", heard: "") }
+            #expect(history.turns.map(\.turn) == [1, 3])
+            #expect(history.turns.last?.spokenMilliseconds == 3_000 && history.turns.last?.answer == nil)
+        }
+    }
+
     @Test("words that are known before the answer's end are there behind it, unless the app tells others")
     func earlyWords() {
         for told in ["", "By the app."] {

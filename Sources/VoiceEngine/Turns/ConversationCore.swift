@@ -202,6 +202,7 @@ package final class ConversationCore: Sendable {
         _ body: (inout State, Duration) throws(Refusal) -> Outcome
     ) throws(Refusal) -> Outcome {
         let outcome = state.withLock { state -> Result<Outcome, Refusal> in
+            noticeSound(&state)
             let outcome: Result<Outcome, Refusal>
             do throws(Refusal) {
                 outcome = .success(try body(&state, clock()))
@@ -213,6 +214,14 @@ package final class ConversationCore: Sendable {
         }
         timeoutChanged(self)
         return try outcome.get()
+    }
+
+    /// The engine may have taken an answer's first sound of which whoever gave it has yet to tell: how much is heard of
+    /// that will be told, whatever comes first.
+    private func noticeSound(_ state: inout State) {
+        guard farEnd.access.cells.latestBound == UInt64(state.newest.rawValue) + 1 else { return }
+        state.texts.taken(state.newest)
+        state.machine.answerQueued(state.newest, now: clock())
     }
 
     // MARK: Receipts
@@ -304,6 +313,7 @@ package final class ConversationCore: Sendable {
     private func release() {
         let isFirst = state.withLock { state in
             guard !state.isOver else { return false }
+            noticeSound(&state)
             state.machine.reset()
             carryOut(&state)
             // What the device still plays nobody will be told of.
