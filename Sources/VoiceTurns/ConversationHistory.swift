@@ -53,7 +53,7 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
     /// Words of answers that are known before it is known how much was heard, the newest few.
     private var early: [Words] = []
 
-    private struct Words: Equatable, Sendable {
+    private struct Words: Sendable {
         let turn: UInt32
         let text: String
         let heard: String
@@ -63,6 +63,11 @@ public struct ConversationHistory: Codable, Equatable, Sendable {
 
     /// A conversation without turns.
     public init(id: String = "") { self.id = id }
+
+    /// Whether they have the same turns under the same name: what is encoded.
+    public static func == (left: ConversationHistory, right: ConversationHistory) -> Bool {
+        left.id == right.id && left.turns == right.turns && left.lastTurn == right.lastTurn
+    }
 
     // MARK: What happens
 

@@ -68,7 +68,7 @@ struct ConversationHistoryTests {
             var history = history()
             let turn = TurnID(rawValue: 2)
             history.answered("It is one.", heard: "It", in: turn)
-            #expect(history.turns.count == 1)
+            #expect(history.turns.count == 1 && history == self.history())
             let heard = HeardAnswer(heard: ms(300), end: ms(9_000), reason: .cancelled)
             history.answerEnded(turn, heard, text: told, heard: told)
             #expect(history.turns.last?.answer?.text == (told.isEmpty ? "It is one." : told))
