@@ -19,19 +19,31 @@ enum FilePath {
         return String(name[..<dot])
     }
 
-    /// The one absolute path of a file, through all links; what does not exist yet is behind the folder that does.
+    /// The one absolute path of a file, through all links; what does not exist yet is behind the folder that does. A path
+    /// that is longer than the system takes stays as it is.
     static func resolved(_ path: String) -> String {
-        if let real = unsafe realpath(path, nil) {
-            defer { unsafe free(real) }
-            return unsafe String(cString: real)
+        guard path.utf8.count < longest else { return path }
+        var (place, behind) = (path, [String]())
+        while true {
+            if let real = unsafe realpath(place, nil) {
+                defer { unsafe free(real) }
+                place = unsafe String(cString: real)
+                break
+            }
+            let folder = folder(place)
+            guard folder != place else { break }
+            behind.append(name(place))
+            place = folder
         }
-        let folder = folder(path)
-        guard folder != path else { return path }
-        let above = resolved(folder)
-        switch name(path) {
-        case "", ".": return above
-        case "..": return self.folder(above)
-        case let name: return (above == "/" ? "" : above) + "/" + name
+        return behind.reversed().reduce(place) { above, name in
+            switch name {
+            case "", ".": above
+            case "..": self.folder(above)
+            default: (above == "/" ? "" : above) + "/" + name
+            }
         }
     }
+
+    /// Bytes of a path, its end included, as Linux takes it (PATH_MAX of linux/limits.h).
+    private static let longest = 4_096
 }

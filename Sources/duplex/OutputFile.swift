@@ -54,7 +54,7 @@ enum OutputFile {
 
     /// Which file a path names, whatever it is called: of one that is still to be made its folder and name. None where
     /// writing destroys nothing: devices and pipes.
-    private struct Place: Equatable {
+    struct Place: Hashable {
         private let device: dev_t
         private let node: ino_t
         private var name: String?

@@ -87,6 +87,75 @@ struct AecBatchTests {
         }
     }
 
+    @Test("nor over the manifest, by a report as little as by a sound, whatever a file's other names")
+    func manifestIsInput() throws {
+        // Given two recordings, one file of which has another name
+        let folder = try TestFolder()
+        for (number, name) in ["a_", "b_"].enumerated() { try Self.record(name, in: folder, seed: UInt64(number)) }
+        try FileManager.default.linkItem(atPath: folder("a_ref.wav"), toPath: folder("link.wav"))
+        let heading = "mic,ref,out\na_mic.wav,a_ref.wav,o.wav\n"
+        let lists: [(name: String, text: String, options: [String])] = [
+            ("a.csv", heading, ["--report", folder.path + "/."]),
+            ("list", heading + "b_mic.wav,b_ref.wav,list\n", []),
+            ("list.csv", heading + "b_mic.wav,b_ref.wav,link.wav\n", []),
+        ]
+        let heard = try Data(contentsOf: URL(filePath: folder("a_ref.wav")))
+        for (name, text, options) in lists {
+            try folder.write(Array(text.utf8), to: name)
+            // When they are processed
+            let run = try ChildProcess.run(["aec", "--batch", folder(name)] + options)
+            // Then nothing is written
+            expectFailure(run, code: 66, saying: "which is an input; choose another output")
+            #expect(try String(contentsOfFile: folder(name), encoding: .utf8) == text)
+            #expect(!FileManager.default.fileExists(atPath: folder("o.wav")))
+        }
+        #expect(try Data(contentsOf: URL(filePath: folder("a_ref.wav"))) == heard)
+    }
+
+    @Test("a path that is longer than any is told like others that lead nowhere")
+    func longPath() throws {
+        let folder = try TestFolder()
+        let long = String(repeating: "a/", count: 100_000) + "m.wav"
+        try folder.write(Array("mic,ref\n\(long),r.wav\n".utf8), to: "list.csv")
+        let run = try ChildProcess.run(["aec", "--batch", folder("list.csv")])
+        expectFailure(run, code: 1, saying: "1 of 1 recordings could not be processed")
+        #expect(FilePath.resolved(folder("x/../y/./z/")) == FilePath.resolved(folder("y/z")))
+    }
+
+    @Test("a hundred thousand recordings of one name are named one after the other", .timeLimit(.minutes(2)))
+    func sameNames() {
+        let item = AecManifest.Item(mic: "m.wav", ref: "r.wav", out: nil, near: nil)
+        let other = AecManifest.Item(mic: "m-3.wav", ref: "r.wav", out: nil, near: nil)
+        #expect(AecBatch.names([item, other, item, item, other]) == ["m", "m-3", "m-2", "m-4", "m-3-2"])
+        let names = AecBatch.names(Array(repeating: item, count: 100_000))
+        #expect(names.last == "m-100000")
+    }
+
+    @Test("a recording whose name is no UTF-8 is told of")
+    func foreignName() throws {
+        let folder = try TestFolder()
+        try Self.record("a_", in: folder, seed: 1)
+        let name = Array((folder.path + "/b").utf8) + [0xFF] + Array("_mic.wav\0".utf8)
+        let path = name.map { CChar(bitPattern: $0) }
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT, 0o600)
+        try #require(descriptor >= 0)
+        close(descriptor)
+        defer { _ = unsafe unlink(path) }
+        let run = try ChildProcess.run(["aec", "--batch", folder.path])
+        #expect(run.exitCode == 0)
+        #expect(run.standardError.contains("has a name that is not UTF-8 and is left out"), "\(run.standardError)")
+    }
+
+    @Test("a link of the index leads to its page, whatever the recording is called")
+    func links() throws {
+        let folder = try TestFolder()
+        try Self.record("a&lt_", in: folder, seed: 1)
+        let run = try ChildProcess.run(["aec", "--batch", folder.path, "--report", folder("r")])
+        #expect(run.exitCode == 0)
+        let index = try String(contentsOfFile: folder("r/index.html"), encoding: .utf8)
+        #expect(index.contains("<a href=\"./a&amp;lt.html\">a&amp;lt</a>"), "\(index)")
+    }
+
     @Test("an output that the manifest names is not blamed on --out")
     func blame() throws {
         let folder = try TestFolder()

@@ -36,10 +36,8 @@ struct AecBatch {
             let files = zip(items, names).filter { $0.0.out == nil }.map { $0.1 + ".wav" }
             try OutputFolder.make(out, option: "--out", for: files)
         }
-        if let report = options.report {
-            try OutputFolder.make(
-                report, option: "--report", for: ["\(Self.index).html"] + names.flatMap { [$0 + ".html", $0 + ".csv"] })
-        }
+        let pages = ["\(Self.index).html"] + names.flatMap { [$0 + ".html", $0 + ".csv"] }
+        if let report = options.report { try OutputFolder.make(report, option: "--report", for: pages) }
         self.names = names
         outputOptions = items.map { $0.out == nil ? "--out" : "the manifest's out" }
         self.items = zip(items, names).map { item, name in
@@ -47,23 +45,26 @@ struct AecBatch {
             if item.out == nil, let folder = options.out { item.out = "\(folder)/\(name).wav" }
             return item
         }
-        try Self.checkOutputs(self.items, path)
+        let reports = options.report.map { folder in pages.map { "\(folder)/\($0)" } } ?? []
+        try Self.checkOutputs(self.items, reports: reports, path)
     }
 
-    /// Throws where an output would be written twice, or over the input of another recording.
-    private static func checkOutputs(_ items: [AecManifest.Item], _ path: String) throws(Failure) {
-        let inputs = Set(items.flatMap { [$0.mic, $0.ref, $0.near].compactMap(\.self).map(FilePath.resolved) })
+    /// Throws where an output would be written twice, or over an input: another recording's, or the manifest.
+    private static func checkOutputs(
+        _ items: [AecManifest.Item], reports: [String], _ path: String
+    ) throws(Failure) {
         var outputs: Set<String> = []
-        for out in items.compactMap(\.out) {
-            let place = FilePath.resolved(out)
-            guard outputs.insert(place).inserted else {
-                throw Failure(
-                    .inputUnusable, "'\(path)' would write '\(out)' twice; give each recording an output of its own")
-            }
-            guard !inputs.contains(place) else {
-                throw Failure(
-                    .inputUnusable, "'\(path)' would write '\(out)', which is an input; choose another output")
-            }
+        let sounds = items.compactMap(\.out)
+        for out in sounds where !outputs.insert(FilePath.resolved(out)).inserted {
+            throw Failure(
+                .inputUnusable, "'\(path)' would write '\(out)' twice; give each recording an output of its own")
+        }
+        let inputs = Set(
+            (items.flatMap { [$0.mic, $0.ref, $0.near].compactMap(\.self) } + [path])
+                .compactMap { OutputFile.Place($0) })
+        for out in sounds + reports {
+            guard let place = OutputFile.Place(out), inputs.contains(place) else { continue }
+            throw Failure(.inputUnusable, "'\(path)' would write '\(out)', which is an input; choose another output")
         }
     }
 
@@ -73,16 +74,19 @@ struct AecBatch {
     /// A name for each recording that no other page has: its file's, or its folder's where the file is called `mic`.
     static func names(_ items: [AecManifest.Item]) -> [String] {
         var taken: Set<String> = [index]
+        // The number with which a name that is taken is tried next.
+        var next: [String: Int] = [:]
         return items.map { item in
             var name = FilePath.stem(FilePath.name(item.mic))
             if name == "mic" { name = FilePath.name(FilePath.resolved(FilePath.folder(item.mic))) }
             if name.hasSuffix("_mic"), name.count > 4 { name.removeLast(4) }
             var unique = name
-            var number = 2
+            var number = next[name] ?? 2
             while !taken.insert(unique).inserted {
                 unique = "\(name)-\(number)"
                 number += 1
             }
+            next[name] = number
             return unique
         }
     }
@@ -151,7 +155,7 @@ struct AecBatch {
         let rows = zip(lines, names).map { line, name in
             let text = SVGCanvas.escaped(name)
             let address = line.report?.percentEncodedPath
-            let link = address.map { "<a href=\"./\($0)\">\(text)</a>" } ?? text
+            let link = address.map { "<a href=\"./\(SVGCanvas.escaped($0))\">\(text)</a>" } ?? text
             return "<tr><td>\(link)</td>" + Self.cells(line).map { "<td>\(SVGCanvas.escaped($0))</td>" }.joined()
                 + "</tr>"
         }

@@ -47,6 +47,10 @@ enum AecManifest {
         }
         return names.compactMap { name in
             let place = "\(path)/\(name)"
+            if name.unicodeScalars.contains("\u{FFFD}"), !Folder.exists(place) {
+                Console.complain("warning: '\(place)' has a name that is not UTF-8 and is left out")
+                return nil
+            }
             if name.hasSuffix("_mic.wav") { return item(mic: place, before: String(place.dropLast("mic.wav".count))) }
             return item(mic: place + "/mic.wav", before: place + "/")
         }
