@@ -6,16 +6,27 @@ import Glibc
 ///
 /// Unchecked: the sources are set once and are thread-safe, which Dispatch does not declare.
 final class Interruption: @unchecked Sendable {
-    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    private let signals: [Int32]
     private let sources: [any DispatchSourceSignal]
     private let stream: AsyncStream<Int32>
 
-    /// Takes the signals over for as long as this object lives.
-    init() {
+    /// SIG_IGN, as a number.
+    private static let ignored = 1
+
+    /// Takes the signals over for as long as this object lives. A program that was begun by nohup(1) is to outlive its
+    /// terminal: SIGHUP stays ignored there.
+    ///
+    /// - Parameter takesIgnoredHangUp: where SIGHUP says something else than that the terminal is closed.
+    init(takesIgnoredHangUp: Bool = false) {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         self.stream = stream
-        sources = Self.signals.map { number in
-            signal(number, SIG_IGN)
+        let signals = [SIGINT, SIGTERM, SIGHUP].filter { number in
+            let before = signal(number, SIG_IGN)
+            let isIgnored = unsafe unsafeBitCast(before, to: Int.self) == Self.ignored
+            return number != SIGHUP || takesIgnoredHangUp || !isIgnored
+        }
+        self.signals = signals
+        sources = signals.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield(number) }
             source.resume()
@@ -25,7 +36,7 @@ final class Interruption: @unchecked Sendable {
 
     deinit {
         sources.forEach { $0.cancel() }
-        for number in Self.signals { signal(number, SIG_DFL) }
+        for number in signals { signal(number, SIG_DFL) }
     }
 
     /// Returns the next signal when it comes, or nil when the task is cancelled. For one caller at a time.

@@ -54,4 +54,25 @@ struct OutputLiveTests {
         #expect(served.exitCode == 0)
         #expect(served.json?.contains { $0["type"] as? String == "participant_left" } == true)
     }
+
+    @Test("a terminal that is closed ends a call, but not one that was begun by nohup", arguments: [false, true])
+    func hangUp(isNohup: Bool) throws {
+        let folder = try TestFolder()
+        let server = try RunningServer(in: folder)
+        try folder.speak("in.wav", seconds: 60, seed: 1)
+        var call = try ChildProcess(
+            server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")),
+            through: isNohup ? ["/usr/bin/nohup"] : [])
+        _ = try call.event("joined")
+        call.hangUp()
+        if isNohup {
+            // Three seconds more
+            for _ in 0..<3 { _ = try call.event("statistics") }
+            call.interrupt()
+        }
+        let result = call.wait()
+        #expect(result.exitCode == 0, "\(result.standardError)")
+        #expect(result.json?.last?["ending"] as? String == "interrupted")
+        _ = server.stop()
+    }
 }

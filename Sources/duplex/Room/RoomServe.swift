@@ -65,7 +65,7 @@ struct RoomServe: AsyncParsableCommand {
         try await reportingFailure {
             // Before there are keys in it.
             ProcessMemory.hide()
-            let interruption = Interruption()
+            let interruption = Interruption(takesIgnoredHangUp: true)
             let keys = dev ? [try TokenKey.made()] : try secret.loadKeys()
             let verifier = TokenVerifier(keys: keys)
             let listening = address ?? (plaintext ? "127.0.0.1" : RoomPlace.everywhere)
