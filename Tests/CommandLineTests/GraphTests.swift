@@ -73,4 +73,12 @@ struct GraphTests {
         #expect(drawn.standardOutput.contains("a&lt;b&amp;c.wav") && drawn.standardOutput.contains("end → stop"))
         #expect(drawn.standardOutput.hasPrefix("<svg") && drawn.standardOutput.contains("</svg>"))
     }
+
+    @Test("draw blames a full disk on the option that names the file")
+    func drawOnFullDisk() throws {
+        let folder = try TestFolder()
+        try folder.write(Array(Self.graph.utf8), to: "graph.json")
+        let drawn = try ChildProcess.run(["graph", "draw", folder("graph.json"), "--output", "/dev/full"])
+        expectFailure(drawn, code: 1, saying: "No space left on device; check --output")
+    }
 }

@@ -23,10 +23,11 @@ struct AecPage {
         try Self.write(result.trace.csv, to: stem + ".csv")
     }
 
-    static func write(_ text: String, to path: String) throws(Failure) {
+    /// Writes `text` to `path`; `option` is what the user named it by.
+    static func write(_ text: String, to path: String, option: String = "--report") throws(Failure) {
         do throws(SystemError) { try OutputFile.write(text, to: path) } catch {
             throw Failure(
-                .thresholdMissed, "'\(path)' cannot be written: \(systemReason(error.number)); check --report")
+                .thresholdMissed, "'\(path)' cannot be written: \(systemReason(error.number)); check \(option)")
         }
     }
 

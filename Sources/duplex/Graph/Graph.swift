@@ -97,7 +97,7 @@ struct GraphDraw: AsyncParsableCommand {
             guard let output else { return drawing.split(separator: "\n").forEach { Console.say(String($0)) } }
             try OutputFile.check(output, option: "--output")
             try OutputFile.check(output, option: "--output", isNoneOf: [file.path])
-            try AecPage.write(drawing, to: output)
+            try AecPage.write(drawing, to: output, option: "--output")
         }
     }
 }

@@ -105,15 +105,53 @@ struct GraphRun: AsyncParsableCommand {
         (card.captureName, card.playbackName) = (capture, playback)
         configuration.device = .alsa(card)
         let voice = VoiceEngine(configuration)
+        let events = voice.events
         do throws(EngineError) { _ = try await voice.start() } catch { throw Failure(error) }
         do { try await engine.start(on: voice) } catch {
             await voice.stop()
             if let fault = error as? GraphError { throw Failure(fault, in: file.path) }
             throw Failure(.unavailable, "the engine has no far end for the graph: \(error)")
         }
-        await interruption.wait()
+        let failure = await firstEnding(interruption, events)
         await engine.stop()
         await voice.stop()
+        if let failure { throw failure }
+    }
+
+    /// Between two looks whether somebody still reads what is told.
+    private static let period = Duration.milliseconds(200)
+
+    /// Until a signal, or nobody reads what is told; or until the sound card is gone for good, with why.
+    private func firstEnding(_ interruption: Interruption, _ events: EventStream) async -> Failure? {
+        await withTaskGroup(of: Failure?.self) { group in
+            group.addTask {
+                await interruption.wait()
+                return nil
+            }
+            group.addTask {
+                while !Console.isUnread {
+                    do { try await Task.sleep(for: Self.period) } catch { return nil }
+                }
+                return nil
+            }
+            group.addTask { await Self.watch(events) }
+            let failure = await group.next() ?? nil
+            group.cancelAll()
+            return failure
+        }
+    }
+
+    /// Tells what is wrong with the sound.
+    private static func watch(_ events: EventStream) async -> Failure? {
+        for await event in events {
+            switch event {
+            case .degraded(let degradation): Console.complain("warning: \(degradation.text)")
+            case .deviceLost(let loss) where loss.policy == .fixed: return Failure(loss.reason)
+            case .deviceLost(let loss): Console.complain("warning: \(loss.text)")
+            default: break
+            }
+        }
+        return nil
     }
 }
 
