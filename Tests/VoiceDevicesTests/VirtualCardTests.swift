@@ -93,6 +93,31 @@ struct VirtualTimeCardTests {
         #expect(counts.frames == counts.wakeUps * 240)
     }
 
+    @Test("The period that an xrun has kept from being taken is heard when the device goes on")
+    func pendingPeriod() throws {
+        let card = VirtualCard(arguments: "VIRTUAL=1,XRUN_AT_WRITE=50")
+        defer { card.remove() }
+        let session = try Session()
+        var fixture = try PortFixture(session)
+        // Frames that tell their own numbers
+        let (numbers, scale) = (1_000, Float(1_024))
+        fixture.ends.play((0..<60_000).map { Float($0 % numbers + 1) / scale })
+        let device = ALSADevice(configuration(card, period: 240))
+        let log = EventLog()
+        _ = try device.start(capture: fixture.capture, playback: fixture.playback, events: log.note)
+        let limit = MonotonicTime.now().nanoseconds + 30_000_000_000
+        while session.counters.counts.capture.frames < 24_000, MonotonicTime.now().nanoseconds < limit {
+            session.wake.wait(timeout: .milliseconds(10))
+        }
+        device.stop()
+        #expect(log.all.contains(.xrun(.playback)) && log.all.contains(.recovered(.playback)))
+        let heard = fixture.ends.takeCaptured().prefix(24_000).filter { $0 != 0 }.map { Int($0 * scale) - 1 }
+        #expect(heard.count > 12_000 && heard.first == 0)
+        let lost = zip(heard, heard.dropFirst()).map { ($1 - $0 - 1 + numbers) % numbers }.filter { $0 != 0 }
+        // What the card had queued is gone with it: two periods but the one that had been played.
+        #expect(lost == [240])
+    }
+
     @Test("A card that is gone is told of in both directions, and can be started again when it is back")
     func unplug() throws {
         let card = VirtualCard(arguments: "VIRTUAL=1,UNPLUG_AFTER_S=1,REPLUG_AFTER_S=0.05")

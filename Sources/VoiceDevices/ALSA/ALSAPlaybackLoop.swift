@@ -33,9 +33,9 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
     private let mono: UnsafeMutablePointer<Float>
     private let monoCapacity: Int
     private var remainder = 0
-    /// Frames of the device since it was last started, the silence of the start included.
+    /// Frames of the device since it was last started, what lay queued then included.
     private(set) var framesMoved = 0
-    /// The silence of the start.
+    /// What lay queued at the start: silence, and behind it what was still pending.
     private var framesPrimed = 0
     /// Frames of the raw period that the device has not taken yet.
     private var pending = 0
@@ -83,17 +83,20 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         unsafe mono.deallocate()
     }
 
+    /// A period that the device had no more time to take is heard after the silence. In the reference it then stands
+    /// before the gap, which is as long in either place.
     mutating func prime() -> Int32 {
         framesMoved = target
         framesPrimed = target
-        pending = 0
         remainder = 0
         framesRendered = 0
         converter?.reset()
-        return stream.prime(silence: target)
+        return stream.prime(target: target, pending: pending)
     }
 
     mutating func start(at time: MonotonicTime) {
+        // Primed with it, it is queued.
+        pending = 0
         clock.start(at: time)
         guard let before = silentSince else { return }
         silentSince = nil
@@ -115,7 +118,7 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
     /// When the next frame of the port would be at the DAC. What a resampler still holds has been rendered, too.
     private var nextTime: MonotonicTime {
         @_noLocks @_noAllocation get {
-            // Rendered frame j is device frame j * rate / 48000 after the silence of the start.
+            // Rendered frame j is device frame j * rate / 48000 after what lay queued at the start.
             converter == nil
                 ? clock.time(ofFrame: framesMoved + pending)
                 : clock.time(ofConverted: framesRendered, convertedRate: 48_000, offset: framesPrimed)

@@ -17,7 +17,7 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     let format: StreamFormat
     let conversion: SampleConversion
     let pcm: OpaquePointer
-    /// Interleaved, as the device has it; one period.
+    /// Interleaved, as the device has it: one period, and one of silence behind it.
     let raw: UnsafeMutableRawPointer
     let bytesPerFrame: Int
     private let status: OpaquePointer
@@ -57,7 +57,7 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         self.format = format
         conversion = SampleConversion(format: format.sampleFormat, channels: format.channels, mix: mix)
         bytesPerFrame = format.sampleFormat.bytesPerSample * format.channels
-        let bytes = bytesPerFrame * format.periodFrames
+        let bytes = 2 * bytesPerFrame * format.periodFrames
         unsafe raw = .allocate(byteCount: bytes, alignment: 64)
         unsafe raw.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
         pollCount = unsafe 1 + max(Int(snd_pcm_poll_descriptors_count(pcm)), 0)
@@ -79,26 +79,28 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
     /// How long one period lasts, in nanoseconds.
     var periodNanoseconds: Int64 { Int64(format.periodFrames) * 1_000_000_000 / Int64(format.sampleRate) }
 
-    /// Makes the stream ready to be started: prepared, and for playback with `silence` frames of silence queued and the
-    /// next wake-up due when a period of them has been played. 0 or a negative errno. Not real-time safe.
-    func prime(silence: Int = 0) -> Int32 {
+    /// Makes the stream ready to be started: prepared, and for playback with `target` frames queued, of which the last
+    /// `pending` are those at the end of ``raw`` and the others silence, and with the next wake-up due when a period of
+    /// them has been played. 0 or a negative errno. Not real-time safe.
+    func prime(target: Int = 0, pending: Int = 0) -> Int32 {
         // It may still run: a device that stands still says so, and one that has woken from a suspend. The kernel
         // prepares none that does.
         _ = unsafe snd_pcm_drop(pcm)
         let error = unsafe snd_pcm_prepare(pcm)
         guard error == 0, direction == .playback else { return error }
-        setTarget(silence)
-        unsafe raw.initializeMemory(
-            as: UInt8.self, repeating: 0, count: bytesPerFrame * format.periodFrames)
-        var left = silence
+        setTarget(target)
+        let silence = unsafe raw + bytesPerFrame * format.periodFrames
+        var left = target - pending
         while left > 0 {
-            let written = unsafe dv_pcm_write(pcm, raw, UInt64(min(left, format.periodFrames)))
+            let written = unsafe dv_pcm_write(pcm, silence, UInt64(min(left, format.periodFrames)))
             // A plugin may take a little less than it promised; the stream then starts with a little less in stock.
             if written == 0 || written == -Int64(EAGAIN) { break }
             if written < 0 { return Int32(written) }
             left -= Int(written)
         }
-        return 0
+        guard pending > 0 else { return 0 }
+        let written = unsafe dv_pcm_write(pcm, silence - pending * bytesPerFrame, UInt64(pending))
+        return written < 0 && written != -Int64(EAGAIN) ? Int32(written) : 0
     }
 
     /// Has the playback thread woken whenever fewer than `frames` less a period are queued. Not real-time safe: hw: one

@@ -122,7 +122,7 @@ static bool has_run_out(const vc_stream *stream, int64_t position) {
     return vc_stream_available(stream, position) >= (int64_t)stream->stop_threshold;
 }
 
-static int break_off(vc_stream *stream) {
+int vc_stream_break_off(vc_stream *stream) {
     vc_stream_halt(stream);
     stream->is_broken = true;
     atomic_fetch_add(&stream->slot->xruns, 1);
@@ -136,7 +136,7 @@ int64_t vc_stream_follow(vc_stream *stream) {
         vc_stream_halt(stream);
         return -ENODEV;
     }
-    if (error) return break_off(stream);
+    if (error) return vc_stream_break_off(stream);
     if (stream->is_broken) return -EPIPE;
     if (!stream->is_running) return 0;
 
@@ -148,7 +148,7 @@ int64_t vc_stream_follow(vc_stream *stream) {
         if (stream->direction == VC_CAPTURE) return -EPIPE;
         if (stream->position >= (int64_t)stream->io.appl_ptr) position = (int64_t)stream->io.appl_ptr;
     } else if (has_run_out(stream, position)) {
-        return break_off(stream);
+        return vc_stream_break_off(stream);
     }
     atomic_store_explicit(&stream->slot->position, position, memory_order_relaxed);
     return position;

@@ -54,6 +54,7 @@ static const parameter parameters[] = {
     {"stall_after_s", NUMBER, AT(stall_after_s), NEVER, LONGEST_S, NEVER, NULL},
     {"stall_ms", WHOLE, AT(stall_ms), 0, 3600000, 0, NULL},
     {"xrun_after_s", NUMBER, AT(xrun_after_s), NEVER, LONGEST_S, NEVER, NULL},
+    {"xrun_at_write", WHOLE, AT(xrun_at_write), 0, 1000000, 0, NULL},
     {"jump_after_s", NUMBER, AT(jump_after_s), NEVER, LONGEST_S, NEVER, NULL},
     {"jump_frames", WHOLE, AT(jump_frames), -48000, 48000, 0, NULL},
 };

@@ -29,6 +29,7 @@ typedef struct {
     double stall_after_s;
     long stall_ms;
     double xrun_after_s;
+    long xrun_at_write;
     double jump_after_s;
     long jump_frames;
 } vc_settings;

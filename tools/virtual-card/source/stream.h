@@ -42,6 +42,7 @@ typedef struct {
     int64_t microhertz; // of the converter
     bool is_running;
     bool is_broken;   // by an xrun, until it is prepared anew
+    long writes;      // while it ran
     int64_t start;    // converter's count at frame 0
     int64_t position; // frames since the start, before rounding; never falls
     int64_t granule;  // to which the position is rounded down
@@ -64,6 +65,8 @@ int64_t vc_stream_follow(vc_stream *stream);
 void vc_stream_start(vc_stream *stream);
 /// Stops it; what was queued is not heard.
 void vc_stream_halt(vc_stream *stream);
+/// Stops it as an xrun does. -EPIPE.
+int vc_stream_break_off(vc_stream *stream);
 /// Frames that the program may read or write when the stream stands at `position`.
 int64_t vc_stream_available(const vc_stream *stream, int64_t position);
 /// Card time of the next scheduled mishap, INT64_MAX if there is none.

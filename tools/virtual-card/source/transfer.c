@@ -23,11 +23,18 @@ void vc_stream_play_staged(vc_stream *stream) {
     atomic_store(&stream->slot->queued_end, end);
 }
 
+/// Whether this is the write that is to find the stream run dry.
+static bool is_too_late(vc_stream *stream) {
+    if (stream->direction != VC_PLAYBACK || !stream->is_running) return false;
+    return ++stream->writes == stream->settings.xrun_at_write;
+}
+
 snd_pcm_sframes_t vc_stream_transfer(snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas,
     snd_pcm_uframes_t offset, snd_pcm_uframes_t count) {
     vc_stream *stream = io->private_data;
     if (vc_card_is_gone(&stream->access)) return -ENODEV;
     vc_schedule_touch(stream);
+    if (is_too_late(stream)) return vc_stream_break_off(stream);
     int64_t frame = (int64_t)io->appl_ptr;
     for (snd_pcm_uframes_t done = 0; done < count;) {
         float block[BLOCK];
