@@ -40,13 +40,16 @@ struct CardLiveTests {
         expectAligned(run)
     }
 
-    @Test("A stall of half a second is counted as the silence that it was, in both directions")
+    @Test("A stall of half a second is counted as the silence and the lateness that it was, in both directions")
     func longStall() throws {
         let run = try CardRun(VirtualCard(arguments: "STALL_AFTER_S=1,STALL_MS=500"))
         run.runUntilCalm(heard: 90_000)
         run.stop()
         #expect(run.counts.capture.gapFrames >= 21_600)
         #expect(run.counts.playback.gapFrames >= 21_600, "\(run.log)")
+        for counts in [run.counts.capture, run.counts.playback] {
+            #expect(counts.worstLatenessNanoseconds >= 450_000_000, "\(run.log)")
+        }
         expectAligned(run)
     }
 

@@ -125,6 +125,7 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
     mutating func cycle() -> ALSACycle {
         var moment = dv_pcm_moment()
         let error = stream.observe(&moment)
+        if error == -EPIPE { countWakeUpTooLate() }
         if error < 0 { return ALSACycle(error: error) }
         let available = Int(moment.available)
         guard available <= stream.format.bufferFrames else { return ALSACycle(error: -EPIPE) }
@@ -145,6 +146,13 @@ struct ALSACaptureLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         filled += Int(read)
         if filled == period { handOver() }
         return ALSACycle(hasMoved: read > 0, early: period - filled, skipped: skipped)
+    }
+
+    /// Counts the wake-up that has found the buffer run over: it was due when a period had been captured.
+    @_noLocks @_noAllocation
+    private func countWakeUpTooLate() {
+        let due = clock.time(ofFrame: framesMoved + stream.format.periodFrames)
+        port.recordWakeUp(latenessNanoseconds: max(MonotonicTime.now().nanoseconds - due.nanoseconds, 0))
     }
 
     /// Reads what is too old to be of use, and forgets it. How many frames that were.

@@ -142,6 +142,7 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
     mutating func cycle() -> ALSACycle {
         var moment = dv_pcm_moment()
         let error = stream.observe(&moment)
+        if error == -EPIPE { countWakeUpTooLate() }
         if error < 0 { return ALSACycle(error: error) }
         let available = Int(moment.available)
         let queued = stream.format.bufferFrames - available
@@ -165,6 +166,13 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         pending -= Int(written)
         framesMoved += Int(written)
         return ALSACycle(hasMoved: written > 0, early: pending)
+    }
+
+    /// Counts the wake-up that has found the queue dry: it was due when a period of the target had been played.
+    @_noLocks @_noAllocation
+    private func countWakeUpTooLate() {
+        let due = clock.time(ofFrame: framesMoved - target + stream.format.periodFrames)
+        port.recordWakeUp(latenessNanoseconds: max(MonotonicTime.now().nanoseconds - due.nanoseconds, 0))
     }
 
     /// Makes the next raw period.
