@@ -91,6 +91,35 @@ struct PortDockTests {
         #expect(docks.ends.takeCaptured() == [1, 2, 3, 4, 5])
     }
 
+    @Test("what was known of one device's clock and queue is not told of the next one")
+    func strangers() throws {
+        let docks = try Docks()
+        // Given a device whose clock and queue are known
+        var capture = docks.capture.lend()
+        var playback = docks.playback.lend()
+        capture?.recordDrift(ppm: 120)
+        capture?.recordClock(uncertaintyPPM: 1, ageSeconds: 60, jitterNanoseconds: 40_000)
+        playback?.recordDrift(ppm: -80)
+        playback?.recordClock(uncertaintyPPM: 2, ageSeconds: 60, jitterNanoseconds: 40_000)
+        playback?.recordFillTarget(frames: 480)
+        // When another takes its place
+        capture = nil
+        playback = nil
+        #expect(docks.session.counters.counts.playback.driftPPM == -80, "who looks afterwards still sees it")
+        capture = docks.capture.lend()
+        playback = docks.playback.lend()
+        // Then nothing is known of that one, and its own queue is no change
+        let counts = docks.session.counters.counts
+        for direction in [counts.capture, counts.playback] {
+            #expect(direction.driftPPM == nil && direction.driftUncertaintyPPM == nil)
+            #expect(direction.clockAgeSeconds == 0 && direction.clockJitterNanoseconds == 0)
+        }
+        #expect(counts.playback.fillTargetFrames == nil)
+        playback?.recordFillTarget(frames: 720)
+        #expect(docks.session.counters.counts.playback.fillTargetChanges == 0)
+        _ = capture?.deliver([0].span, adcTime: Self.start)
+    }
+
     @Test("ports come back from a device that does not start")
     func refusal() throws {
         let docks = try Docks()

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// What both directions of a device have counted since the counters were made; survives restarts of the device.
+/// What both directions of a device have counted since the counters were made; survives restarts of the device. What is
+/// known of its clock and its queue goes with it.
 ///
 /// Written by the device's own threads, readable from any thread at any time without waiting.
 package final class DeviceCounters: Sendable {
@@ -70,7 +71,7 @@ public struct DirectionCounts: Equatable, BitwiseCopyable, Sendable {
     /// Playback: frames that lie queued before the DAC after each wake-up, as the latency tuning wants it now; nil for
     /// a device without such a queue.
     public var fillTargetFrames: Int?
-    /// Playback: how often that target was changed since the counters were made.
+    /// Playback: how often a device has changed that target since the counters were made.
     public var fillTargetChanges = 0
     /// How much faster than nominal the device's clock runs, in parts per million of the monotonic clock; nil until it
     /// is known.
@@ -178,6 +179,13 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
         if before >= 0, before != frames {
             unsafe cells.pointee.fillTargetChanges.wrappingAdd(1, ordering: .relaxed)
         }
+    }
+
+    /// Forgets what was known of a device that has let go: its clock and its queue.
+    func forgetDevice() {
+        unsafe cells.pointee.fillTarget.store(-1, ordering: .relaxed)
+        setDrift(ppm: .nan)
+        setClock(uncertaintyPPM: .nan, ageSeconds: 0, jitterNanoseconds: 0)
     }
 
     @_noLocks @_noAllocation

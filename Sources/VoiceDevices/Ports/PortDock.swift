@@ -27,10 +27,11 @@ extension PortDock where Port == CapturePort {
     /// A dock for `port`.
     package convenience init(_ port: consuming sending CapturePort) { self.init(keeping: port) }
 
-    /// The port, to be given to a device; nil while another still has it.
+    /// The port, to be given to a device; nil while another still has it. Nothing is known of the device's clock then.
     package func lend() -> CapturePort? {
         guard var port = take() else { return nil }
         port.dock = self
+        port.counters.capture.forgetDevice()
         return port
     }
 }
@@ -40,10 +41,11 @@ extension PortDock where Port == PlaybackPort {
     package convenience init(_ port: consuming sending PlaybackPort) { self.init(keeping: port) }
 
     /// The port, to be given to a device; nil while another still has it. What it renders first fades in, since another
-    /// device played what came before.
+    /// device played what came before; nothing is known of the device's clock and queue then.
     package func lend() -> PlaybackPort? {
         guard var port = take() else { return nil }
         port.dock = self
+        port.counters.playback.forgetDevice()
         return port
     }
 }
