@@ -24,9 +24,3 @@ struct GenerationInForce: BitwiseCopyable {
     /// Whether nothing of a generation is to be heard any more.
     func isOver(_ generation: UInt32) -> Bool { Int32(bitPattern: generation &- number) < 0 }
 }
-
-/// What a flush drops.
-enum FlushScope {
-    case all
-    case olderGenerations
-}

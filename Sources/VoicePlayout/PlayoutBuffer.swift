@@ -170,18 +170,8 @@ package struct PlayoutBuffer: ~Copyable {
     /// followed.
     package mutating func playbackStoodStill(_ frames: Int) { planner.playbackStoodStill(frames) }
 
-    /// Drops all that waits: what follows is another utterance. At most 5 ms of the old one still sound, fading out.
-    ///
-    /// Packets of the old utterance that arrive later are played unless a newer sequence number has come before them.
-    package mutating func flush() { flush(.all) }
-
-    private mutating func flush(_ scope: FlushScope) {
-        let shortened = maker.fadeOut(frames: Self.flushFrames)
-        planner.flush(scope, shortened: shortened, fade: maker.queue.count > 0 ? 0 : Self.flushFrames)
-    }
-
-    /// Puts a generation in force: drops what waits of older ones, softly, as ``flush()`` does, and refuses what of
-    /// them is still under way. What of it has come before the word stays.
+    /// Puts a generation in force: drops what waits of older ones, of which at most 5 ms still sound, fading out, and
+    /// refuses what of them is still under way. What of it has come before the word stays.
     ///
     /// A generation that is older than the one in force is put in force too, and nothing is dropped: an interruption
     /// was refused that had been taken for granted.
@@ -190,7 +180,12 @@ package struct PlayoutBuffer: ~Copyable {
     @discardableResult
     package mutating func flush(generation: UInt32) -> Bool {
         guard planner.generations.put(generation) else { return false }
-        if planner.playsGenerationInForce { planner.dropOlder() } else { flush(.olderGenerations) }
+        guard !planner.playsGenerationInForce else {
+            planner.dropOlder()
+            return true
+        }
+        let shortened = maker.fadeOut(frames: Self.flushFrames)
+        planner.flush(shortened: shortened, fade: maker.queue.count > 0 ? 0 : Self.flushFrames)
         return true
     }
 

@@ -267,15 +267,16 @@ struct PlayoutPlanner: ~Copyable {
 
     // MARK: Flush and reset
 
-    /// Drops what waits: all of it, or what is older than the generation in force; see ``PlayoutBuffer/flush()``.
+    /// Drops what waits of older generations than the one in force, one of which is being heard; see
+    /// ``PlayoutBuffer/flush(generation:)``.
     ///
     /// - Parameters:
     ///   - shortened: decoded frames that were dropped.
     ///   - fade: for how long sound that is made up fades; 0 where decoded sound fades instead.
-    mutating func flush(_ scope: FlushScope, shortened: Int, fade: Int) {
+    mutating func flush(shortened: Int, fade: Int) {
         let waiting = waitingFrames
         provisional = nil
-        let next = letGo(scope)
+        let next = dropOlder()
         let kept = next.map { max(0, (store[store.newest]?.end ?? $0.position) - $0.position) } ?? 0
         let dropped = max(0, waiting - Int(kept))
         statistics.skippedSamples += UInt64(dropped)
@@ -288,17 +289,9 @@ struct PlayoutPlanner: ~Copyable {
         gap.release(fading: fade)
     }
 
-    /// Drops what waits of older generations than the one in force, where that is being heard already.
-    mutating func dropOlder() {
-        _ = letGo(.olderGenerations)
-    }
-
-    /// Lets packets go; returns the first that stays.
-    private mutating func letGo(_ scope: FlushScope) -> StoredPacket? {
-        guard scope == .olderGenerations else {
-            store.removeAll()
-            return nil
-        }
+    /// Drops the packets of older generations than the one in force; the first that stays.
+    @discardableResult
+    mutating func dropOlder() -> StoredPacket? {
         var (first, next) = (StoredPacket?.none, store.first(from: .min))
         while let packet = next {
             if packet.sequence < cursor.sequence || generations.isOver(packet.generation) {

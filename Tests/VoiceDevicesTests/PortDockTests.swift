@@ -132,21 +132,6 @@ struct PortDockTests {
         #expect(docks.capture.isHome && docks.playback.isHome)
     }
 
-    @Test("what was to be discarded is known to the next device")
-    func discards() throws {
-        let docks = try Docks()
-        docks.ends.play([Float](repeating: 0.5, count: 2_400))
-        var first = docks.playback.lend()
-        _ = first?.render(480)
-        first = nil
-        // When an interruption comes while no device has the port
-        docks.session.control.discard(before: 2_400)
-        var second = docks.playback.lend()
-        // Then the next one plays nothing of it
-        #expect(second?.render(480).allSatisfy { $0 == 0 } == true)
-        #expect(docks.session.counters.counts.playback.discardedFrames == 1_920)
-    }
-
     @Test("a dock that is gone takes its port along, wherever that is")
     func orphan() throws {
         let session = try Session()

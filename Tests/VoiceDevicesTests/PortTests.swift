@@ -119,22 +119,6 @@ struct PortTests {
         #expect(session.counters.counts.playback.underrunFrames == 10)
     }
 
-    @Test("An interruption drops what is queued, and nothing that comes after it")
-    func discard() throws {
-        let session = try Session()
-        var fixture = try PortFixture(session)
-        fixture.ends.play([Float](repeating: 0.5, count: 1_000))
-        var heard = fixture.playback.render(400)
-        session.control.discard(before: 1_000)
-        fixture.ends.play([Float](repeating: -0.25, count: 600))
-        heard += fixture.playback.render(600)
-        #expect(session.counters.counts.playback.discardedFrames == 600)
-        #expect(session.counters.counts.playback.underrunFrames == 0)
-        #expect(steepest(heard) < 0.01)
-        #expect(heard[650...].allSatisfy { $0 == -0.25 })
-        #expect(fixture.ends.playout.fill == 0)
-    }
-
     @Test("A change of gain is a ramp, and ends on the gain itself")
     func gainRamp() throws {
         let session = try Session()

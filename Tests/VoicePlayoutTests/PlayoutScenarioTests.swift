@@ -216,29 +216,6 @@ struct PlayoutScenarioTests {
         #expect(buffer.statistics.packetsMalformed == 1 && buffer.waitingPackets == 0)
     }
 
-    @Test("A flush drops what waits within 5 ms, softly, and the next utterance plays")
-    func flush() {
-        // Given sound that waits
-        let trace = Trace(seconds: 4, network: Network(jitterMilliseconds: 20), seed: 4)
-        var listening = Listening()
-        listening.play(trace, until: 2000)
-        // When it is flushed
-        listening.buffer.flush()
-        #expect(listening.buffer.bufferedFrames <= 240)
-        let before = listening.sound.count
-        for step in 0..<5 { listening.pull(480, at: 2000 + Double(step) * 10) }
-        // Then it is silent after 5 ms, without a click
-        #expect(!listening.sound[(before + 240)...].contains { $0 != 0 })
-        #expect(listening.largestStep(from: 1900) < toneStep * 3)
-        // And what comes later is heard
-        var later = trace
-        later.packets.removeAll { $0.milliseconds < 2050 }
-        let heard = listening.buffer.statistics.decodedSamples
-        listening.play(later, until: 4000)
-        listening.expectAccounts()
-        #expect(listening.buffer.statistics.decodedSamples > heard + 48 * 1500)
-    }
-
     @Test("Pulls that stop and come back leave no lasting delay")
     func silentDevice() {
         // Given a device that stops for three seconds while packets go on

@@ -58,7 +58,7 @@ struct PositionTests {
         var last: Int64 = 0
         for step in 1...100 {
             listening.play(trace, until: Double(step) * 100, keepsSound: false)
-            if step == 80 { listening.buffer.flush() }
+            if step == 80 { listening.buffer.flush(generation: 1) }
             while let decision = listening.buffer.takeDecision() {
                 #expect(decision.pulledFrame >= last)
                 last = decision.pulledFrame

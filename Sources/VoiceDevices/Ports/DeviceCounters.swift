@@ -50,8 +50,6 @@ public struct DirectionCounts: Equatable, BitwiseCopyable, Sendable {
     /// Capture: frames dropped because the capture ring was full. Playback: frames missing from the reference for the
     /// same reason.
     public var overflowFrames = 0
-    /// Playback: frames discarded by ``PlaybackControl/discard(before:)``.
-    public var discardedFrames = 0
     /// Playback: frames that were beyond full scale after the gain, and were limited to it.
     public var clippedFrames = 0
     /// How often the device thread woke.
@@ -97,7 +95,6 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
         let xruns = Atomic<Int>(0)
         let underrunFrames = Atomic<Int>(0)
         let overflowFrames = Atomic<Int>(0)
-        let discardedFrames = Atomic<Int>(0)
         let clippedFrames = Atomic<Int>(0)
         let wakeUps = Atomic<Int>(0)
         let worstLateness = Atomic<Int64>(0)
@@ -141,9 +138,6 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
 
     @_noLocks @_noAllocation
     func addOverflow(_ count: Int) { unsafe cells.pointee.overflowFrames.wrappingAdd(count, ordering: .relaxed) }
-
-    @_noLocks @_noAllocation
-    func addDiscarded(_ count: Int) { unsafe cells.pointee.discardedFrames.wrappingAdd(count, ordering: .relaxed) }
 
     @_noLocks @_noAllocation
     func addClipped(_ count: Int) { unsafe cells.pointee.clippedFrames.wrappingAdd(count, ordering: .relaxed) }
@@ -201,7 +195,6 @@ struct CounterCells: BitwiseCopyable, @unchecked Sendable {
         unsafe counts.xruns = cells.pointee.xruns.load(ordering: .relaxed)
         unsafe counts.underrunFrames = cells.pointee.underrunFrames.load(ordering: .relaxed)
         unsafe counts.overflowFrames = cells.pointee.overflowFrames.load(ordering: .relaxed)
-        unsafe counts.discardedFrames = cells.pointee.discardedFrames.load(ordering: .relaxed)
         unsafe counts.clippedFrames = cells.pointee.clippedFrames.load(ordering: .relaxed)
         unsafe counts.wakeUps = cells.pointee.wakeUps.load(ordering: .relaxed)
         unsafe counts.worstLatenessNanoseconds = cells.pointee.worstLateness.load(ordering: .relaxed)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What may be changed while a device plays: the final output gain, and which queued frames are still wanted.
+/// What may be changed while a device plays: the final output gain.
 ///
 /// Usable from any thread; every member is wait-free and real-time safe.
 @safe
@@ -10,7 +10,7 @@ package final class PlaybackControl: @unchecked Sendable {
 
     let cells: PlaybackControlCells
 
-    /// A control at unity gain that wants every frame. Not real-time safe.
+    /// A control at unity gain. Not real-time safe.
     package init() { cells = PlaybackControlCells.make() }
 
     deinit { cells.free() }
@@ -26,13 +26,6 @@ package final class PlaybackControl: @unchecked Sendable {
             cells.gain = min(max(newValue, 0), Self.highestGain)
         }
     }
-
-    /// Gives up what still lies in the playout ring of the first `frame` frames ever written to it: an interruption.
-    ///
-    /// The frames are dropped when next the device asks for some, behind a fade of ``UnderrunFade/milliseconds`` ms,
-    /// and are counted as discarded. Frames from `frame` on are kept, so that the writer may go on at once with new
-    /// ones. A lower value than before has no effect.
-    package func discard(before frame: Int) { cells.raiseDiscard(to: frame) }
 }
 
 /// The cells behind ``PlaybackControl``, as the playback thread keeps them.
@@ -40,7 +33,6 @@ package final class PlaybackControl: @unchecked Sendable {
 struct PlaybackControlCells: BitwiseCopyable, @unchecked Sendable {
     private struct Cells: ~Copyable {
         let gain = Atomic<Float>(1)
-        let discardBefore = Atomic<Int>(0)
     }
 
     private let cells: UnsafeMutablePointer<Cells>
@@ -61,13 +53,5 @@ struct PlaybackControlCells: BitwiseCopyable, @unchecked Sendable {
     var gain: Float {
         @_noLocks @_noAllocation get { unsafe cells.pointee.gain.load(ordering: .relaxed) }
         nonmutating set { unsafe cells.pointee.gain.store(newValue, ordering: .relaxed) }
-    }
-
-    var discardBefore: Int {
-        @_noLocks @_noAllocation get { unsafe cells.pointee.discardBefore.load(ordering: .relaxed) }
-    }
-
-    func raiseDiscard(to frame: Int) {
-        unsafe cells.pointee.discardBefore.max(frame, ordering: .relaxed)
     }
 }

@@ -76,7 +76,6 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
     @discardableResult
     public mutating func render(into output: inout MutableSpan<Float>, dacTime: MonotonicTime) -> Int {
         let dacTime = dacTime.possible
-        discardUnwanted()
         let given = playout.read(into: &output)
         taken += given
         if given > 0 {
@@ -121,16 +120,6 @@ public struct PlaybackPort: ~Copyable, @unchecked Sendable {
         }
         wake.signal()
         return written
-    }
-
-    @_noLocks @_noAllocation
-    private mutating func discardUnwanted() {
-        let unwanted = min(control.discardBefore - taken, playout.available)
-        guard unwanted > 0 else { return }
-        playout.release(unwanted)
-        taken += unwanted
-        cells.addDiscarded(unwanted)
-        fade.breakOff()
     }
 
     @_noLocks @_noAllocation

@@ -112,7 +112,8 @@ struct SpeechTrail: ~Copyable {
 
     // MARK: At the DAC
 
-    /// Takes what the playback thread has handed to the device. What lies before it in the ring was discarded.
+    /// Takes what the playback thread has handed to the device. What lies before it in the ring and was not told of
+    /// counts as not heard.
     @_noLocks @_noAllocation
     mutating func rendered(_ span: RenderedSpan) {
         let spanEnd = span.firstFrame &+ span.frames
@@ -122,14 +123,14 @@ struct SpeechTrail: ~Copyable {
                 concludeEnds(now: span.dacTime)
                 continue
             }
-            let discarded = run.frames(before: span.firstFrame)
+            let untold = run.frames(before: span.firstFrame)
             let left = run.frames(before: spanEnd)
-            if left > discarded {
-                let offset = run.ringFrame + Double(discarded) * run.scale - Double(span.firstFrame)
+            if left > untold {
+                let offset = run.ringFrame + Double(untold) * run.scale - Double(span.firstFrame)
                 let time = MonotonicTime(nanoseconds: span.dacTime.nanoseconds &+ Int64(offset * (1e9 / 48_000)))
                 leave(
                     SpokenSegment(
-                        utterance: run.utterance, firstFrame: run.firstFrame &+ discarded, frames: left &- discarded,
+                        utterance: run.utterance, firstFrame: run.firstFrame &+ untold, frames: left &- untold,
                         time: time))
             }
             guard left == run.frames else {

@@ -86,11 +86,10 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// One of what an owner may do besides: flush, put a generation in force, begin anew.
+/// One of what an owner may do besides: put a generation in force, take decisions, begin anew.
 private func control(_ buffer: inout PlayoutBuffer, _ byte: UInt8, _ generation: UInt32, _ pulled: inout Int) {
     switch byte & 3 {
-    case 0: buffer.flush()
-    case 1: buffer.flush(generation: generation)
+    case 0, 1: buffer.flush(generation: generation)
     case 2: while buffer.takeDecision() != nil {}
     default:
         buffer.reset(generation: generation)
