@@ -7,14 +7,16 @@ package import VoicePeers
 ///
 /// No clock, socket or random source. Whenever `wantsSocket`, the driver opens a socket to `nextServer` and calls
 /// `connect`, or `cannotConnect`. It gives what arrived (`receive`) and the time (`handleTimeout`), then empties
-/// `pollTransmit` and `session.pollEvent`, and sleeps until `nextTimeout`. One owner, one thread. Media allocates
-/// nothing.
+/// `pollTransmit` and `session.pollEvent`, and sleeps until `nextTimeout`. It may tell where the server's name leads by
+/// then (`learn`). One owner, one thread. Media allocates nothing.
 package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The stay. Requests go to it directly.
     package var session: RoomSession
     /// Of the server's addresses the one that the path in use leads to, and those to try after it.
     package private(set) var server: EndpointAddress
     private var otherServers: [EndpointAddress]
+    /// Whether the server's name still leads there, as far as is known.
+    private var isNamed = true
     /// Whether anything has come from there by this path, and when something must have, or the next one is tried.
     private var isAnswered = true
     private var answerDueAt: Duration?
@@ -65,14 +67,25 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         return session.state != .idle && session.path != path
     }
 
-    /// Where the next path leads: to the server's next address where nothing has come from the last.
+    /// Where the next path leads: to the server's next address where nothing has come from the last, or its name does
+    /// not lead there any more.
     package mutating func nextServer() -> EndpointAddress {
-        if !isAnswered, !otherServers.isEmpty {
+        if !isAnswered || !isNamed, !otherServers.isEmpty {
             otherServers.append(server)
             server = otherServers.removeFirst()
+            isNamed = true
         }
         isAnswered = true
         return server
+    }
+
+    /// Takes the addresses that the server's name has now, in the order in which to try them. What goes on stays where
+    /// it is; the next path tries those first that are new.
+    package mutating func learn(_ servers: [EndpointAddress]) {
+        let known = otherServers.filter { servers.contains($0) }
+        otherServers = servers.filter { $0 != server && !known.contains($0) } + known
+        // Where it was let in, it comes back to first.
+        isNamed = session.state != .reconnecting || servers.contains(server)
     }
 
     /// Makes the next path, through a socket that has just been opened.
@@ -149,6 +162,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 guard sender == peer, session.path == path else { continue }
                 take(buffer.span.extracting(..<count), now: now)
             }
+            if session.state == .joined { isNamed = true }
             beFollowed(now: now)
             return .control
         case .consumed:

@@ -4,14 +4,16 @@ internal import VoicePeers
 internal import VoiceRealtime
 internal import VoiceRooms
 
-/// Finds the addresses of a host while the network thread stays free to stop.
+/// Finds the addresses of a host while the network thread stays free. One owner.
 @safe
-struct HostResolution: ~Copyable {
+final class HostResolution {
     private let resolution: OpaquePointer
     private let host: String
 
-    private init(_ resolution: OpaquePointer, host: String) {
-        unsafe self.resolution = resolution
+    /// Begins to look a name up, on a thread of its own.
+    init(of host: String, port: UInt16) throws(RoomClientEnd) {
+        guard let started = unsafe dv_resolution_start(host, port) else { throw .system(errno: errno) }
+        unsafe resolution = started
         self.host = host
     }
 
@@ -24,15 +26,28 @@ struct HostResolution: ~Copyable {
         isToLeave: () -> Bool
     ) throws(RoomClientEnd) -> [EndpointAddress] {
         if let address = EndpointAddress(numeric: host, port: port) { return [address] }
-        guard let started = unsafe dv_resolution_start(host, port) else { throw .system(errno: errno) }
-        let resolution = unsafe HostResolution(started, host: host)
+        let resolution = try HostResolution(of: host, port: port)
         return try resolution.wait(timeout: timeout, wake: wake, stop: stop, isToLeave: isToLeave)
+    }
+
+    /// Readable when it has ended.
+    var descriptor: Int32 { unsafe dv_resolution_descriptor(resolution) }
+
+    /// What came of it; nil while it goes on.
+    var outcome: Result<[EndpointAddress], RoomClientEnd>? {
+        var addresses = [dv_address](repeating: dv_address(), count: Int(DV_ADDRESS_LIMIT))
+        switch unsafe dv_resolution_result(resolution, &addresses) {
+        case let count where count > 0: return .success(addresses.prefix(Int(count)).map { EndpointAddress($0) })
+        case 0: return nil
+        case -1: return .failure(.unknownHost(host))
+        default: return .failure(.nameServiceUnavailable(host))
+        }
     }
 
     private func poll(_ wake: WakeSignal) throws(RoomClientEnd) -> NetworkPoll {
         do throws(ThreadError) {
             let poll = try NetworkPoll()
-            try unsafe poll.add(dv_resolution_descriptor(resolution), as: .source)
+            try poll.add(descriptor, as: .source)
             try poll.add(wake.fileDescriptor, as: .wake)
             return poll
         } catch {
@@ -49,12 +64,10 @@ struct HostResolution: ~Copyable {
             if stop.isRaised { throw .stopped }
             if isToLeave() { throw .session(.left(acknowledged: false)) }
             if poll.wait(until: deadline).contains(.wake) { wake.wait(timeout: .zero) }
-            var addresses = [dv_address](repeating: dv_address(), count: Int(DV_ADDRESS_LIMIT))
-            switch unsafe dv_resolution_result(resolution, &addresses) {
-            case let count where count > 0: return addresses.prefix(Int(count)).map { EndpointAddress($0) }
-            case -1: throw .unknownHost(host)
-            case -2: throw .nameServiceUnavailable(host)
-            default: continue
+            switch outcome {
+            case .success(let addresses): return addresses
+            case .failure(let error): throw error
+            case nil: continue
             }
         }
         throw .nameServiceUnavailable(host)

@@ -20,6 +20,8 @@ struct NetworkPoll: ~Copyable {
         static let source = Ready(rawValue: 1)
         /// The signal that wakes the thread.
         static let wake = Ready(rawValue: 2)
+        /// A look-up that has ended.
+        static let lookUp = Ready(rawValue: 4)
     }
 
     /// Watches a descriptor, of which `wait` says that it is `part`.

@@ -10,7 +10,8 @@ package import VoiceRooms
 /// may be called from any thread; those that block say so. Requests take effect on the network thread, and what becomes
 /// of them is told by `events`.
 ///
-/// A host name is looked up on a thread of its own, so the network thread never waits for a name server.
+/// A host name is looked up on a thread of its own, so the network thread never waits for a name server; and again with
+/// each attempt to come back.
 package final class RoomClient: Sendable {
     /// Requests that wait for the network thread; more are refused.
     static let requestLimit = 256

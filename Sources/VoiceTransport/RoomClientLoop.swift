@@ -23,6 +23,8 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     private let link: PacketLink
     private let shared: RoomClientShared
     private let tokens: TokenRequest?
+    /// Nil where the server's address is numeric.
+    private let lookUp: ServerLookUp?
     private let poll: NetworkPoll
     private var socket: Int32 = -1
     private var guest: RoomGuest<Security>
@@ -36,9 +38,11 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     private var untoldDrops = 0
 
     init(
-        _ servers: [EndpointAddress], _ token: [UInt8], _ tokens: TokenRequest?, _ security: consuming Security,
-        _ configuration: RoomClientConfiguration, _ link: PacketLink, _ shared: RoomClientShared
+        _ servers: [EndpointAddress], _ lookUp: ServerLookUp?, _ token: [UInt8], _ tokens: TokenRequest?,
+        _ security: consuming Security, _ configuration: RoomClientConfiguration, _ link: PacketLink,
+        _ shared: RoomClientShared
     ) throws(RoomClientEnd) {
+        self.lookUp = lookUp
         self.tokens = tokens
         self.link = link
         self.shared = shared
@@ -81,6 +85,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
             if let entrance = requests.entrance { guest.session.rejoin(as: entrance) }
             for (request, stay) in requests.messages { perform(request, in: stay, now: now) }
             if let answer = tokens?.take() { renewToken(answer, now: now) }
+            if let servers = lookUp?.take(poll) { guest.learn(servers) }
             guest.handleTimeout(now: now)
             let end = tellEvents()
             sendControl(now: now)
@@ -95,7 +100,8 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
         }
     }
 
-    /// Sleeps and moves media, until the session is concerned: by its timer, a control datagram, a request or the stop.
+    /// Sleeps and moves media, until the session is concerned: by its timer, a control datagram, a look-up, a request or
+    /// the stop.
     private func exchangeMedia(until deadline: Duration?, _ stop: borrowing StopFlag) {
         var isConcerned = false
         while !isConcerned && !stop.isRaised {
@@ -106,6 +112,7 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
                 isConcerned = isFailing || shared.hasRequests.load(ordering: .acquiring)
             }
             if ready.contains(.source), receive() { isConcerned = true }
+            if ready.contains(.lookUp) { isConcerned = true }
             if let deadline, MonotonicTime.now().sinceEpoch >= deadline { isConcerned = true }
             if deadline == nil { isConcerned = true }
             // Counters move with every packet; a lock that nobody holds costs less than a packet's system call.
@@ -242,6 +249,8 @@ final class RoomClientLoop<Security: PeerSecurity & ~Copyable> {
     private func reopen(now: Duration) {
         defer { isFailing = false }
         if guest.wantsSocket {
+            // The next path may go where the name leads by then.
+            if guest.session.state == .reconnecting { lookUp?.begin(poll) }
             guard openSocket(to: guest.nextServer()) == nil else { return guest.cannotConnect(now: now) }
             guest.connect(now: now)
         } else if guest.suspectsSocket(now: now) || (isFailing && guest.isFollowed) {

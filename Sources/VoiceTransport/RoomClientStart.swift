@@ -16,33 +16,43 @@ enum RoomClientStart {
             let servers = try HostResolution.addresses(
                 of: endpoint.host, port: endpoint.port, timeout: configuration.resolutionTimeout, wake: link.wake,
                 stop: stop, isToLeave: { shared.isToLeave })
-            let isLocal = servers.allSatisfy { $0.isLoopback }
-            guard endpoint.security != .plaintext || configuration.allowPlaintext || isLocal else {
-                throw .plaintextRefused(endpoint.host)
+            guard mayReach(servers, of: endpoint, configuration) else { throw .plaintextRefused(endpoint.host) }
+            let lookUp = ServerLookUp(of: endpoint.host, port: endpoint.port) {
+                Self.mayReach($0, of: endpoint, configuration)
             }
             switch endpoint.tokens {
             case .given(let token):
-                return try meet(servers, endpoint.security, token, nil, configuration, link, shared, until: stop)
+                return try meet(
+                    servers, lookUp, endpoint.security, token, nil, configuration, link, shared, until: stop)
             case .provided(let provider):
                 let request = TokenRequest(provider)
                 defer { request.cancel() }
                 let token = try firstToken(request, link, shared, until: stop)
-                return try meet(servers, endpoint.security, token, request, configuration, link, shared, until: stop)
+                return try meet(
+                    servers, lookUp, endpoint.security, token, request, configuration, link, shared, until: stop)
             }
         } catch {
             return error
         }
     }
 
+    /// Whether a client may speak to a host's addresses: plaintext stays on this machine unless it is allowed elsewhere.
+    static func mayReach(
+        _ servers: [EndpointAddress], of endpoint: RoomEndpoint, _ configuration: RoomClientConfiguration
+    ) -> Bool {
+        endpoint.security != .plaintext || configuration.allowPlaintext || servers.allSatisfy { $0.isLoopback }
+    }
+
     private static func meet(
-        _ servers: [EndpointAddress], _ security: RoomSecurity, _ token: [UInt8], _ tokens: TokenRequest?,
-        _ configuration: RoomClientConfiguration, _ link: PacketLink, _ shared: RoomClientShared,
-        until stop: borrowing StopFlag
+        _ servers: [EndpointAddress], _ lookUp: ServerLookUp?, _ security: RoomSecurity, _ token: [UInt8],
+        _ tokens: TokenRequest?, _ configuration: RoomClientConfiguration, _ link: PacketLink,
+        _ shared: RoomClientShared, until stop: borrowing StopFlag
     ) throws(RoomClientEnd) -> RoomClientEnd {
         switch security {
         case .plaintext:
             let plaintext = Plaintext(key: .random())
-            return try RoomClientLoop(servers, token, tokens, plaintext, configuration, link, shared).run(until: stop)
+            let loop = try RoomClientLoop(servers, lookUp, token, tokens, plaintext, configuration, link, shared)
+            return loop.run(until: stop)
         case .protected(let trust):
             let protected: DTLSSecurity
             do throws(ServerTrustError) {
@@ -50,7 +60,8 @@ enum RoomClientStart {
             } catch {
                 throw .noTrust(error)
             }
-            return try RoomClientLoop(servers, token, tokens, protected, configuration, link, shared).run(until: stop)
+            let loop = try RoomClientLoop(servers, lookUp, token, tokens, protected, configuration, link, shared)
+            return loop.run(until: stop)
         }
     }
 

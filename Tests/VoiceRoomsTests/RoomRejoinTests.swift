@@ -46,6 +46,56 @@ struct RoomRejoinTests {
         #expect(rooms.clients[0].participant == before)
     }
 
+    @Test(arguments: [nil, Duration.milliseconds(1_100)])
+    func aServerIsFoundWhereItsNameLeadsByThen(answersAfter delay: Duration?) throws {
+        // Given alice, who has lost a server that does not answer, or too slowly to let her in
+        var rooms = try kitchen("alice")
+        let steady = rooms.conditions
+        rooms.serverIsAlive = false
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(0.1))
+        try #require(rooms.clients[0].session.state == .reconnecting)
+        if let delay {
+            rooms.serverIsAlive = true
+            rooms.conditions.baseDelay = delay
+        }
+        // When its name has other addresses by now
+        let elsewhere = [SimulatedRooms.endpoint(900), SimulatedRooms.endpoint(901)]
+        rooms.clients[0].guest.learn(elsewhere)
+        #expect(rooms.clients[0].server == SimulatedRooms.server)
+        rooms.run(for: RoomTimers.silenceLimit)
+        // Then her next attempt goes to the first of them
+        #expect(rooms.clients[0].session.state == .reconnecting)
+        #expect(rooms.clients[0].server == elsewhere[0])
+        // And the one after to what is new since, before what is known
+        rooms.clients[0].guest.learn(elsewhere + [SimulatedRooms.server])
+        rooms.clients[0].guest.learn([elsewhere[0], SimulatedRooms.endpoint(902), elsewhere[1], SimulatedRooms.server])
+        rooms.run(for: RoomTimers.silenceLimit)
+        #expect(rooms.clients[0].server == SimulatedRooms.endpoint(902))
+        // And she is back where the server is
+        rooms.conditions = steady
+        rooms.serverIsAlive = true
+        rooms.clients[0].guest.learn([SimulatedRooms.server])
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(0.5))
+        #expect(rooms.clients[0].session.state == .joined)
+        #expect(rooms.clients[0].grant?.resumed == true)
+        #expect(rooms.clients[0].server == SimulatedRooms.server)
+    }
+
+    @Test func whoIsBackStaysWhateverItsServersNameSays() throws {
+        // Given alice, who is told in the room that her server's name leads elsewhere
+        var rooms = try kitchen("alice")
+        rooms.clients[0].guest.learn([SimulatedRooms.endpoint(900)])
+        // When her network is gone for a while
+        rooms.conditions.loss = .independent(1)
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(0.1))
+        try #require(rooms.clients[0].session.state == .reconnecting)
+        rooms.conditions.loss = .none
+        rooms.run(for: .seconds(1))
+        // Then she comes back to where she was, at once
+        #expect(rooms.clients[0].session.state == .joined)
+        #expect(rooms.clients[0].grant?.resumed == true)
+    }
+
     @Test func aRosterThatTakesLongerThanAnAttemptIsWaitedFor() throws {
         // Given alice in a room of 256, whose roster takes eight round trips
         var rooms = SimulatedRooms(configuration: .init(roomCapacity: 256, breakWindow: .seconds(600)))

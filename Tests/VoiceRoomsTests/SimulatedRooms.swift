@@ -43,6 +43,8 @@ final class SimulatedClient<Security: SimulatedSecurity> {
         set { guest.session = newValue }
     }
     var grant: JoinGrant? { session.grant }
+    /// Where its path leads.
+    var server: EndpointAddress { guest.server }
     var stream: StreamAssignment {
         session.grant?.streams.first ?? .init(stream: .init(rawValue: 0), synchronizationSource: 0)
     }

@@ -350,6 +350,24 @@ struct LoopbackLiveTests {
         #expect(end.withLock { $0 } == .session(.left(acknowledged: false)))
     }
 
+    @Test func oneLookUpGoesOnAtATimeAndOneThatFailsChangesNothing() throws {
+        let poll = try NetworkPoll()
+        let lookUp = try #require(ServerLookUp(of: "duplexvoice.invalid", port: 1, mayReach: { _ in false }))
+        // Given one that has begun
+        let isBegun = lookUp.begin(poll)
+        #expect(isBegun)
+        // Then there is no second one
+        let isTwofold = lookUp.begin(poll)
+        #expect(!isTwofold)
+        // When it has ended in nothing, then the next may begin
+        let ready = poll.wait(until: MonotonicTime.now().sinceEpoch + .seconds(60))
+        #expect(ready == .lookUp)
+        let found = lookUp.take(poll)
+        #expect(found == nil)
+        let isNext = lookUp.begin(poll)
+        #expect(isNext)
+    }
+
     @Test func aServerSaysWhyItDoesNotStart() throws {
         let first = try LoopbackServer()
         defer { first.server.stop() }
