@@ -46,11 +46,18 @@ final class ChunkerNode: DrainingNode {
     }
 
     private func insert(_ samples: [Float]) {
-        let time = Duration.nanoseconds(Int64(position) * 1_000_000_000 / Int64(SpeechChunk.sampleRate))
+        let time = Self.time(position)
         let isAfterGap = sound.droppedFrames > dropped
         dropped = sound.droppedFrames
         position += samples.count
         cutter.insert(SoundFrame(samples: samples, time: time, isAfterGap: isAfterGap)).forEach(give)
+    }
+
+    /// When a frame was, since the start of the sound. Whole seconds apart, since frames times 10^9 overflow after six
+    /// days.
+    static func time(_ frame: Int) -> Duration {
+        let rate = SpeechChunk.sampleRate
+        return .seconds(frame / rate) + .nanoseconds(frame % rate * 1_000_000_000 / rate)
     }
 
     private func give(_ chunk: SpeechChunk) {
