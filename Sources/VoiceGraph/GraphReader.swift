@@ -281,9 +281,11 @@ extension NodeField {
         }
     }
 
+    /// By bytes, as the system reads a path: a slash before a combining mark is no `Character` of its own.
     private static func isBelow(_ path: String) -> Bool {
-        !path.isEmpty && path.utf8.count <= 1_024 && !path.hasPrefix("/") && !path.utf8.contains(0)
-            && !path.split(separator: "/").contains("..")
+        let bytes = path.utf8
+        return !bytes.isEmpty && bytes.count <= 1_024 && bytes.first != UInt8(ascii: "/") && !bytes.contains(0)
+            && !bytes.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
     }
 }
 

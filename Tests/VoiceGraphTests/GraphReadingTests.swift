@@ -128,6 +128,20 @@ struct GraphReadingTests {
         #expect(faults(chain(GraphLimits.nodes + 1)).count <= GraphError.limit)
     }
 
+    @Test(
+        "a path stays below the engine's folder, whatever stands behind its slashes",
+        arguments: [
+            ("out.wav", true), ("a/b..c/..out.wav", true), ("/out.wav", false), ("..", false), ("a/../out.wav", false),
+            // One character each, of a slash and a mark.
+            ("../\u{301}out.wav", false), ("a/../\u{FE0F}out.wav", false), ("/\u{301}out.wav", false),
+        ])
+    func pathsBelow(_ path: String, _ isBelow: Bool) {
+        let found = faults(
+            "{\"type\":\"Offline\",\"config\":{\"graph\":{\"nodes\":[{\"id\":\"sink\",\"type\":\"WavSink\",\"config\":{\"path\":\"\(path)\"}}],\"connections\":[{\"sourceNode\":\"inputNode\",\"destinationNode\":\"sink\"}]}}}"
+        )
+        #expect(found.map(\.field) == (isBelow ? [] : ["path"]), "\(found)")
+    }
+
     @Test("a layout puts each node right of what it hears, and no two in one place")
     func layout() throws {
         let graph = try read(commandGraph)
