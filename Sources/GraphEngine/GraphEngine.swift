@@ -25,6 +25,9 @@ public final class GraphEngine: Sendable {
 
     /// Calls and events that wait: some blocks of them.
     private static let ringCapacity = 1_024
+    /// The largest number that comes with an action, seconds or another: frames of so many at 48 kHz are far below what
+    /// an Int64 has.
+    fileprivate static let largestArgument = 86_400_000.0
 
     /// What runs on an engine's sound.
     private struct Live {
@@ -157,8 +160,7 @@ public final class GraphEngine: Sendable {
                     node: node, field: "\(action).\(name)",
                     Self.missing("argument", type.actions[place].arguments, type))
             }
-            // Frames of a day at 48 kHz are far below what an Int64 has.
-            guard value.isFinite, abs(value) <= 86_400_000 else {
+            guard abs(value) <= Self.largestArgument else {
                 throw GraphError(node: node, field: "\(action).\(name)", "is \(value); use a number up to 86,400,000")
             }
             let frame = Int64((value * Double(description.sampleRate)).rounded())
@@ -344,7 +346,9 @@ private final class EventRelay: Sendable {
         listeners.tell(GraphEvent(node: node.settings.id, name: name, values: values, sound: sound))
         guard let place = node.type.event(name), let engine = engine.withLock({ $0.engine }) else { return }
         func frame(_ key: String) -> Int64 {
-            values[key]?.number.map { Int64(($0 * Double(description.sampleRate)).rounded()) } ?? -1
+            // A node of the program's may tell any number, or none.
+            guard let seconds = values[key]?.number, abs(seconds) <= GraphEngine.largestArgument else { return -1 }
+            return Int64((seconds * Double(description.sampleRate)).rounded())
         }
         let call = GraphCall(start: frame("start"), end: frame("end"))
         for connection in description.signals

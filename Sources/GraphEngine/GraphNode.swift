@@ -92,7 +92,9 @@ public struct GraphInput: ~Copyable {
     }
 
     /// Channels of a port: 0 where it is not connected.
-    public func channels(_ port: Int = 0) -> Int { port < count ? unsafe ports[port].channels : 0 }
+    public func channels(_ port: Int = 0) -> Int {
+        port >= 0 && port < count ? unsafe ports[port].channels : 0
+    }
 
     /// All channels of a port, one behind the other, a block each; nil where it is not connected. For the C library.
     package func planes(_ port: Int) -> UnsafePointer<Float>? {
@@ -128,8 +130,10 @@ public struct GraphOutput: ~Copyable {
         (self.count, self.frames, self.node) = (count, frames, node)
     }
 
-    /// Channels of a port.
-    public func channels(_ port: Int = 0) -> Int { port < count ? unsafe ports[port].channels : 0 }
+    /// Channels of a port: 0 where there is no such port.
+    public func channels(_ port: Int = 0) -> Int {
+        port >= 0 && port < count ? unsafe ports[port].channels : 0
+    }
 
     /// All channels of a port, one behind the other, a block each; nil where there is no such port. For the C library.
     package mutating func planes(_ port: Int) -> UnsafeMutablePointer<Float>? {
@@ -144,7 +148,8 @@ public struct GraphOutput: ~Copyable {
         return unsafe _overrideLifetime(span, mutating: &self)
     }
 
-    /// Tells an event; one that the engine has no room for, 256 in a block, is dropped and counted.
+    /// Tells an event; one that the engine has no room for, 256 in a block, is dropped and counted, as is one that the
+    /// node's type does not have.
     ///
     /// - Parameters:
     ///   - event: its index in ``NodeType/events``.

@@ -44,6 +44,8 @@ actor GraphRunner {
     /// Who finishes it beside that.
     private var waitingForIdle: CheckedContinuation<Void, Never>?
     private var toldDrops = 0
+    /// Events of nodes whose types do not have them.
+    private var unknownSignals = 0
 
     init(
         _ core: sending GraphCore, news: consuming sending ValueConsumer<GraphSignal>, listeners: GraphListeners
@@ -186,6 +188,10 @@ actor GraphRunner {
     private func tellNews() {
         while let signal = news.pop() {
             let node = core.description.nodes[signal.node]
+            guard node.type.events.indices.contains(signal.event) else {
+                unknownSignals += 1
+                continue
+            }
             let event = node.type.events[signal.event]
             var values: [String: GraphValue] = [:]
             for name in event.values {
@@ -198,7 +204,7 @@ actor GraphRunner {
             }
             listeners.tell(GraphEvent(node: node.settings.id, name: event.name, values: values))
         }
-        let drops = news.droppedValues + core.droppedSignals
+        let drops = news.droppedValues + core.droppedSignals + unknownSignals
         guard drops > toldDrops else { return }
         toldDrops = drops
         listeners.tell(

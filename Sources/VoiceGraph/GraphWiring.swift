@@ -268,6 +268,13 @@ struct GraphWiring {
                 case .field(let name): nodes[index].settings.integer(name)
                 }
             }
+            // A type of the program's may say any number, and a plane is allocated for each.
+            for (place, channels) in nodes[index].outputs.enumerated()
+            where !(1...GraphLimits.channels).contains(channels) {
+                complain(
+                    index, outputName(End(node: index, place: place)),
+                    "has \(channels) channels; use \(range(1...GraphLimits.channels))")
+            }
         }
     }
 

@@ -103,7 +103,8 @@ final class RecogniserNode: DrainingNode {
             pendingStart += end
         }
         guard !request.isDiscard, end > 0 else { return nil }
-        let speech = request.speech >= 0 ? here(request.speech) - lead - pendingStart : 0
+        // Speech begins before it is asked for, whatever a node of the program's says.
+        let speech = request.speech >= 0 ? here(min(request.speech, request.end)) - lead - pendingStart : 0
         let heard = min(max(speech, end - longest, 0), end)
         func seconds(_ index: Int) -> GraphValue { .number(Double(pendingStart + index) / Double(Self.rate)) }
         return Piece(
