@@ -88,18 +88,29 @@ struct EchoDelayEstimatorTests {
         #expect(try search(near, hiss, rate: 16_000).allSatisfy { $0 == nil })
     }
 
-    @Test("a reset forgets")
-    func reset() throws {
-        let far = speech(seconds: 2, rate: 16_000, seed: 42)
-        var estimator = try EchoDelayEstimator(sampleRate: 16_000)
-        for number in 0..<200 {
-            let block = Array(far[number * 160..<(number + 1) * 160])
-            estimator.run(capture: block.span, reference: block.span)
+    @Test("a search that is cleared in the middle of a round knows nothing of it")
+    func cleared() {
+        // Given a search that has found an echo, and has seen it again in half a round
+        let sound = noise(seconds: 0.4, rate: 16_000, seed: 42, level: -20)
+        var search = LagSearch(memoryBlocks: 50)
+        var inputs = SearchInputs()
+        var transform = BlockTransform()
+        var block = RealVector(count: 160)
+        for start in stride(from: 0, to: sound.count, by: 160) {
+            block.write(sound.span.extracting(start..<start + 160))
+            inputs.prepare(far: block, mic: block, &transform)
+            search.add(other: inputs.far, power: inputs.farPower, microphone: inputs.microphone)
+            _ = search.look()
         }
-        #expect(estimator.estimate?.delay == 0)
-        estimator.reset()
-        #expect(estimator.estimate == nil)
-        #expect(estimator.unconfirmedFarEndBlocks == 0)
+        let found = search.peak
+        let isRound = search.look()
+        // When
+        search.clear()
+        while !search.look() {}
+        // Then
+        let left = search.peak
+        #expect(found.likeness > 0.1 && !isRound)
+        #expect(left.likeness == 0 && left.prominence == 0)
     }
 }
 

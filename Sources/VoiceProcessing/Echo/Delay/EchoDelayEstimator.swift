@@ -99,16 +99,6 @@ public struct EchoDelayEstimator: ~Copyable {
         return choose()
     }
 
-    /// Forgets everything, as after a change of device.
-    package mutating func reset() {
-        search.clear()
-        search.watch(-1)
-        inputs = SearchInputs()
-        energies.fill(0)
-        (candidate, votes, activeBlocks, confirmedAt, foundAt, isProven) = (-1, 0, 0, 0, 0, false)
-        estimate = nil
-    }
-
     private mutating func isFarEndActive() -> Bool {
         energies[oldest] = far.energy
         oldest = (oldest + 1) % Self.activityBlocks

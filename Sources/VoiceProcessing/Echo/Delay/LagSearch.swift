@@ -60,9 +60,13 @@ struct LagSearch: ~Copyable {
         fullScale = 2 * Float(Self.band.count) / Float(VK_FRAMES) / (1 - memory)
     }
 
+    /// Forgets how alike the signals were, and begins a round.
     mutating func clear() {
         sum.clear()
+        group = 0
+        best = (0, 0, 0)
         peak = Peak(lag: 0, prominence: 0, likeness: 0)
+        (watchedBest, watchedLikeness) = (0, 0)
     }
 
     /// The lag that is of interest.
