@@ -121,9 +121,9 @@ public struct ProcessingChain: ~Copyable {
     public mutating func run(capture: inout MutableSpan<Float>, reference: Span<Float>) -> Report {
         if findsEcho { return runDirectly(&capture, reference) }
         history.append(reference)
-        if processor.activeSettings.echo != .off, estimator.run(capture: capture.span, reference: reference) {
-            retime()
-        }
+        // Also while nothing is cancelled: what it knows would be of a far end from before.
+        let isFound = estimator.run(capture: capture.span, reference: reference)
+        if isFound, processor.activeSettings.echo != .off { retime() }
         let assumed = isEchoPathAssumed
         // What lies ahead of the history's end is silence.
         let first = assumed ? history.end - Int64(reference.count + offset) : history.end

@@ -161,6 +161,32 @@ struct NativeStageTests {
     }
 
     @Test(
+        "takes nothing that was played before it was off for what is heard when it is on again",
+        arguments: cases([16_000, 48_000]))
+    func forgetsWhileOff(rate: Int) throws {
+        // Given an echo that comes late and is known, and a far end that falls silent when the canceller is switched off
+        var far = speech(seconds: 8, rate: rate, seed: 481)
+        far.replaceSubrange(
+            (5 * rate)..<(6 * rate), with: noise(seconds: 1, rate: rate, seed: 482, level: -26))
+        for index in (6 * rate)..<far.count { far[index] = 0 }
+        let hiss = noise(seconds: 8, rate: rate, seed: 483, level: -75)
+        let mic = sum(echo(of: far, rate: rate, delay: rate / 5), hiss)
+        let processor = try ProcessingBackend.native.makeProcessor(sampleRate: rate, settings: Self.echoOnly)
+        // When it is off for 1.8 s
+        let result = try ProcessorRun(processor, capture: mic, reference: far) { block in
+            if block == 600 { try processor.apply(ProcessingSettings(echo: .off)) }
+            if block == 780 { try processor.apply(Self.echoOnly) }
+        }
+        // Then it hears at once that nobody talks, and knows its path
+        #expect(try #require(result.reports[599].referenceLevel) > -40)
+        for report in result.reports[780..<799] {
+            #expect(try #require(report.referenceLevel) < -90)
+            #expect(report.mayContainEcho == false)
+        }
+        #expect(try abs(#require(result.reports[780].echoDelay) - rate / 5) <= rate / 1000)
+    }
+
+    @Test(
         "allocates nothing per block",
         .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"),
         arguments: cases([16_000, 48_000]))

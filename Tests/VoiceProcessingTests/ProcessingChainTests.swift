@@ -39,6 +39,31 @@ struct ProcessingChainTests {
         #expect(rms(mic[104_000...]) - rms(output[104_000...]) > 18)
     }
 
+    @Test("an echo that moves while nothing is cancelled is known when it is cancelled again")
+    func movedWhileOff() throws {
+        // Given an echo that jumps by 120 ms half a second after the canceller is switched off
+        let far = speech(seconds: 7, rate: 16_000, seed: 79)
+        let early = echo(of: far, rate: 16_000, delay: 640)
+        let late = echo(of: far, rate: 16_000, delay: 640 + 1_920)
+        let hiss = noise(seconds: 7, rate: 16_000, seed: 80, level: -70)
+        let mic = sum(Array(early[..<48_000]) + Array(late[48_000...]), hiss)
+        var chain = try ProcessingChain(
+            sampleRate: 16_000, settings: ProcessingSettings(echo: .soft), backend: .speexDSP)
+        // When it is switched on again
+        var delays: [Int?] = []
+        for number in 0..<650 {
+            if number == 250 { try chain.processor.apply(ProcessingSettings(echo: .off)) }
+            if number == 600 { try chain.processor.apply(ProcessingSettings(echo: .soft)) }
+            let range = number * 160..<(number + 1) * 160
+            var block = Array(mic[range])
+            var span = block.mutableSpan
+            delays.append(chain.run(capture: &span, reference: far.span.extracting(range)).echoDelay?.delay)
+        }
+        // Then it is not looked for anew
+        #expect(try abs(#require(delays[249]) - 640) <= 8)
+        #expect(try abs(#require(delays[600]) - 2_560) <= 8)
+    }
+
     @Test("a headset's wearer is left alone")
     func headset() throws {
         let far = speech(seconds: 6, rate: 16_000, seed: 75)

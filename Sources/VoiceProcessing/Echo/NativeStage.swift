@@ -27,7 +27,14 @@ final class NativeStage: EchoStage {
     private var highBand: HighBand?
     private var low = RealVector(count: NativeEchoCanceller.block)
     private var farLow = RealVector(count: NativeEchoCanceller.block)
+    /// What it is given while it is off.
+    private let silence: RealVector
+    private var unheard: RealVector
+    /// Blocks of silence until nothing is left of what was played before it was switched off.
+    private var blocksToForget = 0
 
+    /// What is kept of the reference, 1.5 s.
+    private static let keptBlocks = 150
     /// Time after a switch in which the output is not to be heard beyond its delay, seconds.
     private static let settlingSeconds = 0.002
 
@@ -40,27 +47,40 @@ final class NativeStage: EchoStage {
         traits.findsEcho = true
         self.traits = traits
         canceller = NativeEchoCanceller(tuning: tuning)
+        silence = RealVector(count: sampleRate / 100)
+        unheard = RealVector(count: sampleRate / 100)
         if sampleRate > NativeEchoCanceller.sampleRate { highBand = HighBand(sampleRate: sampleRate) }
     }
 
     var delay: Int { echo == .off ? 0 : highBand?.delay ?? NativeEchoCanceller.delay }
 
-    /// The echo's level changes in place; what the canceller knows survives being off, though it learns nothing
-    /// meanwhile.
+    /// The echo's level changes in place; what the canceller knows of the echo's path survives being off, though it
+    /// learns nothing meanwhile.
     func apply(_ settings: ProcessingSettings) -> Int? {
         let isSwitch = (echo == .off) != (settings.echo == .off)
         echo = settings.echo
         canceller.suppression = echo
+        if isSwitch { blocksToForget = Self.keptBlocks }
         return isSwitch ? delay + Int(Self.settlingSeconds * Double(sampleRate)) : nil
     }
 
     func run(
         capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int, report: inout ProcessingReport
     ) {
-        guard echo != .off else { return }
+        guard echo != .off else { return forget() }
         canceller.hint = delay * NativeEchoCanceller.sampleRate / sampleRate
         cancel(&capture, reference)
         canceller.describe(in: &report, rate: sampleRate)
+    }
+
+    /// Both sides fall silent for the canceller, as where a microphone is muted and nobody talks. Else it would take
+    /// what was played before it was off for what is heard when it is on again.
+    private func forget() {
+        guard blocksToForget > 0 else { return }
+        blocksToForget -= 1
+        unheard.fill(0)
+        var span = unheard.mutableSpan
+        cancel(&span, silence.span)
     }
 
     private func cancel(_ capture: inout MutableSpan<Float>, _ reference: Span<Float>) {
