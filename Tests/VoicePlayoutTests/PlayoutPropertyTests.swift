@@ -121,7 +121,7 @@ struct PlayoutPropertyTests {
                 }
             }
             _ = listening.buffer.insert(payload.span, header: header, now: .nanoseconds(Int64(now * 1e6)))
-            if random.next() % 10 == 0 { listening.buffer.flush(generation: UInt32(random.next() % 100)) }
+            if random.next() % 10 == 0 { listening.buffer.flush(generation: UInt32(truncatingIfNeeded: random.next())) }
             now += [0, 20, 20, 20, 500].randomElement(using: &random) ?? 20
             for _ in 0..<2 { listening.pull(480, at: now, keepsSound: false, timestampsMayJump: true) }
             // Then nothing breaks

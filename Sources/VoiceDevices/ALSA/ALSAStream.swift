@@ -99,7 +99,8 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
             left -= Int(written)
         }
         guard pending > 0 else { return 0 }
-        let written = unsafe dv_pcm_write(pcm, silence - pending * bytesPerFrame, UInt64(pending))
+        let start = unsafe silence - pending * bytesPerFrame
+        let written = unsafe dv_pcm_write(pcm, start, UInt64(pending))
         return written < 0 && written != -Int64(EAGAIN) ? Int32(written) : 0
     }
 
