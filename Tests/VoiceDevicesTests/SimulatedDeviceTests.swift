@@ -86,7 +86,7 @@ struct SimulatedDeviceTests {
     @Test("Late wake-ups are caught up within the buffer, and are an xrun beyond it")
     func lateness() throws {
         let session = try Session()
-        let fixture = try PortFixture(session)
+        var fixture = try PortFixture(session)
         let configuration = virtual(Shape(period: 480, periods: 3))
         var clockwork = DuplexClockwork(air: SilentAir(), configuration: configuration)
         clockwork.start(
@@ -102,6 +102,12 @@ struct SimulatedDeviceTests {
         #expect(counts.capture.xruns == 1 && counts.playback.xruns == 1)
         #expect(counts.capture.restarts == 1 && counts.playback.restarts == 1)
         #expect(clockwork.nextWake == MonotonicTime(nanoseconds: 70_000_000))
+        // From 30 to 60 ms nobody heard the microphone, from 60 to 90 ms the loudspeaker was silent.
+        #expect(counts.capture.gapFrames == 3 * 480 && counts.playback.gapFrames == 3 * 480)
+        let restartedAgain = clockwork.catchUp(to: MonotonicTime(nanoseconds: 70_000_000))
+        #expect(!restartedAgain)
+        let reference = fixture.ends.takeReference()
+        #expect(reference.count == (3 + 3 + 1) * 480)
     }
 
     /// Counts the frames that sounded.

@@ -76,8 +76,12 @@ struct DuplexClockwork<Air: AcousticAir & ~Copyable>: ~Copyable {
             // What was queued has run out once the N-1 periods behind the one now due have been played.
             let slack = time(ofPeriod: periodsDone + configuration.periods).nanoseconds - nextWake.nanoseconds
             if lateness > slack {
-                ports?.recordXrun(lateness: lateness)
+                let (before, silentSince) = (periodsDone, time(ofPeriod: periodsDone + configuration.periods))
                 soundThrough(now)
+                // The queue begins anew as long as it was: the microphone's gap and the loudspeaker's are alike.
+                ports?.recordXrun(
+                    lateness: lateness, gapFrames: (periodsDone - before) * configuration.periodFrames,
+                    dacTime: silentSince)
                 prime(at: time(ofPeriod: periodsDone))
                 return true
             }
@@ -181,12 +185,15 @@ struct DevicePorts: ~Copyable {
         playback.render(into: &room, dacTime: dacTime)
     }
 
-    mutating func recordXrun(lateness: Int64) {
+    /// Counts an xrun and the gap that it has left; the loudspeaker's begins at `dacTime`.
+    mutating func recordXrun(lateness: Int64, gapFrames: Int, dacTime: MonotonicTime) {
         capture.recordWakeUp(latenessNanoseconds: lateness)
         playback.recordWakeUp(latenessNanoseconds: lateness)
         capture.recordXrun()
         playback.recordXrun()
         capture.recordRestart()
         playback.recordRestart()
+        capture.recordGap(frames: gapFrames)
+        playback.recordGap(frames: gapFrames, dacTime: dacTime)
     }
 }
