@@ -112,12 +112,12 @@ struct AecBatchTests {
         #expect(try Data(contentsOf: URL(filePath: folder("a_ref.wav"))) == heard)
     }
 
-    @Test("a path that is longer than any is told like others that lead nowhere")
+    @Test("a path that is longer than any leads nowhere, and is not looked for in each of its folders")
     func longPath() throws {
         let folder = try TestFolder()
-        let long = String(repeating: "a/", count: 100_000) + "m.wav"
+        let long = String(repeating: "a/", count: 400_000) + "m.wav"
         try folder.write(Array("mic,ref\n\(long),r.wav\n".utf8), to: "list.csv")
-        let run = try ChildProcess.run(["aec", "--batch", folder("list.csv")])
+        let run = try ChildProcess.run(["aec", "--batch", folder("list.csv")], limit: 60)
         expectFailure(run, code: 1, saying: "1 of 1 recordings could not be processed")
         #expect(FilePath.resolved(folder("x/../y/./z/")) == FilePath.resolved(folder("y/z")))
     }
