@@ -23,6 +23,14 @@ struct RoomPlace {
         self.host = host ?? (isEverywhere ? Self.ownAddress() ?? "127.0.0.1" : listening)
     }
 
+    /// Whether clients take a URL with this name or address in it.
+    static func isHost(_ host: String) -> Bool {
+        var address = in6_addr()
+        let isWhole = unsafe !host.utf8.contains(UInt8(ascii: ":")) || inet_pton(AF_INET6, host, &address) == 1
+        let endpoint = try? RoomEndpoint(url: RoomEndpoint.url(host: host, fingerprint: nil), token: "")
+        return isWhole && endpoint?.host == host
+    }
+
     /// What a certificate of the server's own is made for.
     var names: [String] { Array(Set([host, "localhost", "127.0.0.1"])).sorted() }
 

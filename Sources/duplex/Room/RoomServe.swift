@@ -56,6 +56,10 @@ struct RoomServe: AsyncParsableCommand {
         guard plaintext || !allowPlaintext else {
             throw ValidationError("--allow-plaintext is for --plaintext; without it everything is protected")
         }
+        guard host.map(RoomPlace.isHost) ?? true else {
+            throw ValidationError(
+                "--host is '\(host ?? "")'; give a name or an address alone, without scheme, brackets and port")
+        }
         guard !dev || (secret.secretFile == nil && secret.keyFile == nil) else {
             throw ValidationError("--dev makes a key of its own; leave out --secret-file and --key-file")
         }
