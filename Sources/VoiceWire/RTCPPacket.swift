@@ -73,7 +73,7 @@ package struct RTCPPacket: ~Escapable {
         package static let receiverReport = Kind(rawValue: 201)
         /// A source description, read with ``SourceDescriptionItems`` (RFC 3550 section 6.5).
         package static let sourceDescription = Kind(rawValue: 202)
-        /// A ``Goodbye`` (RFC 3550 section 6.6).
+        /// Sources that leave the session (RFC 3550 section 6.6).
         package static let goodbye = Kind(rawValue: 203)
         /// An extended report, of which ``LossPatterns`` are read (RFC 3611).
         package static let extendedReport = Kind(rawValue: 207)

@@ -40,8 +40,7 @@ package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
     /// payload follows it.
     ///
     /// The whole of a voice packet's header in one call: 12 bytes without either, 20 with a level or with both, 28
-    /// where the origin is in an utterance. Lock-free and without allocation. ``RTPWriter`` writes what else a packet
-    /// can have.
+    /// where the origin is in an utterance. Lock-free and without allocation.
     ///
     /// - Parameters:
     ///   - datagram: where the packet begins; the bytes after the header are left as they are.
@@ -84,20 +83,6 @@ package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
             origin.write(into: &datagram, at: offset + 1)
         }
         return end
-    }
-
-    /// Replaces the fields in a packet that is already written, and leaves its CSRC list, extension and padding alone.
-    ///
-    /// What a forwarder needs to send a packet on under another source, number or payload type. Lock-free and without
-    /// allocation.
-    ///
-    /// - Throws: ``WireError/truncated(_:)`` of a datagram shorter than a header, ``WireError/unrepresentable(_:)`` of
-    ///   a payload type above 127.
-    package func replace(in datagram: inout MutableSpan<UInt8>) throws(WireError) {
-        guard datagram.count >= Self.byteCount else { throw .truncated(.fixedHeader) }
-        let flags = datagram[0]
-        try writeFixed(into: &datagram)
-        datagram[0] = flags
     }
 
     /// Writes the twelve bytes, without extension, padding or CSRC; the span was checked to hold them.

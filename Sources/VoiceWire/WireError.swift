@@ -21,7 +21,7 @@ package enum WireError: Error, Equatable, Sendable {
 
     /// The buffer is too small: it must hold at least this many bytes.
     case insufficientSpace(neededBytes: Int)
-    /// The value given for this part does not fit into its field, or comes in an order that the format does not allow.
+    /// The value given for this part does not fit into its field.
     case unrepresentable(Part)
 
     /// A part of a packet, as its specification calls it.
@@ -50,8 +50,6 @@ package enum WireError: Error, Equatable, Sendable {
         case extendedReport
         /// The chunks of a source description (RFC 3550 section 6.5).
         case sourceDescription
-        /// The sources and the reason of a goodbye (RFC 3550 section 6.6).
-        case goodbye
         /// The table-of-contents byte of an Opus packet (RFC 6716 section 3.1).
         case opusTableOfContents
         /// The frames of an Opus packet (RFC 6716 section 3.2).

@@ -135,9 +135,6 @@ struct RTCPReportTests {
         #expect(throws: WireError.unexpectedPacketType(200)) {
             _ = try ReceiverReport(parsing: RTCPPacket(parsing: senderReportBytes.span))
         }
-        #expect(throws: WireError.unexpectedPacketType(200)) {
-            _ = try Goodbye(parsing: RTCPPacket(parsing: senderReportBytes.span))
-        }
         #expect(throws: WireError.unexpectedPacketType(200)) { _ = try items(senderReportBytes) }
         let unknown: [UInt8] = [0x80, 210, 0, 0]
         #expect(throws: WireError.unexpectedPacketType(210)) {
@@ -241,9 +238,8 @@ struct RTCPCompoundTests {
     @Test("padding is no part of the body")
     func paddedBody() throws {
         let bytes: [UInt8] = [0xA1, 203, 0, 3, 0, 0, 0, 9, 1, 0x41, 0, 0, 0, 0, 0, 4]
-        let goodbye = try Goodbye(parsing: RTCPPacket(parsing: bytes.span))
-        #expect(goodbye.source(at: 0) == 9)
-        #expect([UInt8](goodbye.reason) == [0x41])
+        let goodbye = try RTCPPacket(parsing: bytes.span)
+        #expect([UInt8](goodbye.body) == [0, 0, 0, 9, 1, 0x41, 0, 0])
     }
 
     @Test("a whole datagram is written one packet behind the other, and read back")
@@ -256,16 +252,15 @@ struct RTCPCompoundTests {
             count += try senderReport.write(into: &span, at: count, reportBlocks: [block].span)
             count += try SourceDescription.write(
                 canonicalName: name.span, of: 0xDEAD_BEEF, into: &span, at: count)
-            count += try Goodbye.write(of: 0xDEAD_BEEF, into: &span, at: count)
         }
         bytes.removeLast(200 - count)
-        #expect(count == 52 + 24 + 8)
-        #expect(walk(bytes).kinds == [200, 202, 203])
+        #expect(count == 52 + 24)
+        #expect(walk(bytes).kinds == [200, 202])
         #expect(walk(bytes).error == nil)
     }
 }
 
-@Suite("RTCP source descriptions and goodbyes (RFC 3550 sections 6.5 and 6.6)")
+@Suite("RTCP source descriptions (RFC 3550 section 6.5)")
 struct RTCPDescriptionTests {
     @Test("6.5: a name is padded with one to four nulls", arguments: 1...255)
     func names(length: Int) throws {
@@ -313,34 +308,6 @@ struct RTCPDescriptionTests {
         #expect(throws: WireError.truncated(.sourceDescription)) { _ = try items(bytes) }
     }
 
-    @Test("6.6: a goodbye with and without a reason", arguments: 0...255)
-    func goodbye(length: Int) throws {
-        let reason = [UInt8](repeating: 0x62, count: length)
-        var bytes = [UInt8](repeating: 0xEE, count: 264)
-        var count = 0
-        do {
-            var span = bytes.mutableSpan
-            count = try Goodbye.write(of: 5, reason: reason.span, into: &span)
-        }
-        bytes.removeLast(bytes.count - count)
-        #expect(count == (length == 0 ? 8 : (9 + length + 3) / 4 * 4))
-        let goodbye = try Goodbye(parsing: RTCPPacket(parsing: bytes.span))
-        #expect(goodbye.sourceCount == 1)
-        #expect(goodbye.source(at: 0) == 5)
-        #expect([UInt8](goodbye.reason) == reason)
-    }
-
-    @Test(
-        "6.6: sources and reasons beyond the packet are told",
-        arguments: [
-            [0x81, 203, 0, 0], [0x82, 203, 0, 1, 0, 0, 0, 1], [0x81, 203, 0, 2, 0, 0, 0, 1, 4, 1, 2, 3],
-        ] as [[UInt8]])
-    func truncatedGoodbye(bytes: [UInt8]) {
-        #expect(throws: WireError.truncated(.goodbye)) {
-            _ = try Goodbye(parsing: RTCPPacket(parsing: bytes.span))
-        }
-    }
-
     @Test("texts that the length byte cannot count are refused")
     func refused() {
         var bytes = [UInt8](repeating: 0xEE, count: 400)
@@ -351,10 +318,6 @@ struct RTCPDescriptionTests {
                 var span = bytes.mutableSpan
                 _ = try SourceDescription.write(canonicalName: name.span, of: 1, into: &span)
             }
-        }
-        #expect(throws: WireError.unrepresentable(.goodbye)) {
-            var span = bytes.mutableSpan
-            _ = try Goodbye.write(of: 1, reason: long.span, into: &span)
         }
         #expect(bytes.allSatisfy { $0 == 0xEE })
     }

@@ -118,8 +118,8 @@ struct RTPPacketTests {
     }
 }
 
-@Suite("Writing RTP packets")
-struct RTPWriterTests {
+@Suite("Writing RTP headers")
+struct RTPHeaderTests {
     @Test("RFC 3550 5.1: a header is written as it is read")
     func headerBytes() throws {
         var bytes = [UInt8](repeating: 0xEE, count: 14)
@@ -174,89 +174,5 @@ struct RTPWriterTests {
             }
         }
         #expect(bytes.allSatisfy { $0 == 0xEE })
-    }
-
-    @Test("a forwarder replaces the fields, and the rest of the packet stays")
-    func replace() throws {
-        var bytes = packet(0xB1, [0, 0, 0, 7] + [0xBE, 0xDE, 0, 1, 0x10, 0x85, 0, 0] + [1, 2, 3, 1])
-        let before = try Parsed(bytes)
-        let other = RTPHeader(
-            payloadType: 5, marker: true, sequenceNumber: 65535, timestamp: .max, synchronizationSource: 1)
-        var span = bytes.mutableSpan
-        try other.replace(in: &span)
-        var expected = before
-        expected.header = other
-        #expect(try Parsed(bytes) == expected)
-        var short = [UInt8](repeating: 0, count: 11)
-        #expect(throws: WireError.truncated(.fixedHeader)) {
-            var span = short.mutableSpan
-            try other.replace(in: &span)
-        }
-    }
-
-    @Test("every part is read back as written")
-    func roundTrip() throws {
-        // Given a packet of all parts in the two-byte form
-        let (three, one, none): ([UInt8], [UInt8], [UInt8]) = ([7, 8, 9], [4], [])
-        var bytes = [UInt8](repeating: 0xEE, count: 100)
-        var span = bytes.mutableSpan
-        var writer = try RTPWriter(fixedHeader, into: &span)
-        try writer.append(contributingSource: 11, to: &span)
-        try writer.append(contributingSource: 22, to: &span)
-        try writer.append(extensionID: 200, data: three.span, form: .twoByte, to: &span)
-        try writer.append(extensionID: 15, data: none.span, form: .twoByte, to: &span)
-        try writer.append(payload: three.span, to: &span)
-        try writer.append(payload: one.span, to: &span)
-        try writer.pad(to: 48, in: &span)
-        // Then its length and parts are these
-        #expect(writer.byteCount == 48)
-        bytes.removeLast(52)
-        #expect(
-            try Parsed(bytes)
-                == Parsed(
-                    header: fixedHeader, sources: [11, 22], profile: 0x1000, payload: [7, 8, 9, 4], padding: 12))
-        let extensions = try RTPPacket(parsing: bytes.span).headerExtensions
-        #expect(copy(extensions.data(of: 200)) == [7, 8, 9])
-        #expect(copy(extensions.data(of: 15)) == [])
-    }
-
-    @Test("parts that come too late, too often or too large are refused")
-    func order() throws {
-        var bytes = [UInt8](repeating: 0, count: 400)
-        let one: [UInt8] = [1]
-        let long = [UInt8](repeating: 0, count: 17)
-        var span = bytes.mutableSpan
-        var writer = try RTPWriter(fixedHeader, into: &span)
-        for source in 0..<15 { try writer.append(contributingSource: UInt32(source), to: &span) }
-        func refused(_ part: WireError.Part, _ body: () throws(WireError) -> Void) {
-            #expect(throws: WireError.unrepresentable(part)) { try body() }
-        }
-        refused(.contributingSources) { () throws(WireError) in
-            try writer.append(contributingSource: 15, to: &span)
-        }
-        refused(.extensionElement) { () throws(WireError) in
-            try writer.append(extensionID: 15, data: one.span, to: &span)
-        }
-        refused(.extensionElement) { () throws(WireError) in
-            try writer.append(extensionID: 1, data: long.span, to: &span)
-        }
-        try writer.append(extensionID: 1, data: one.span, to: &span)
-        refused(.extensionElement) { () throws(WireError) in
-            try writer.append(extensionID: 1, data: one.span, form: .twoByte, to: &span)
-        }
-        refused(.contributingSources) { () throws(WireError) in
-            try writer.append(contributingSource: 15, to: &span)
-        }
-        try writer.append(payload: one.span, to: &span)
-        refused(.extensionElement) { () throws(WireError) in
-            try writer.append(extensionID: 2, data: one.span, to: &span)
-        }
-        #expect(throws: WireError.invalidPadding) { try writer.pad(to: writer.byteCount - 1, in: &span) }
-        #expect(throws: WireError.invalidPadding) { try writer.pad(to: writer.byteCount + 256, in: &span) }
-        try writer.pad(to: writer.byteCount + 255, in: &span)
-        refused(.payload) { () throws(WireError) in
-            try writer.append(payload: one.span, to: &span)
-        }
-        #expect(throws: WireError.invalidPadding) { try writer.pad(to: writer.byteCount + 1, in: &span) }
     }
 }

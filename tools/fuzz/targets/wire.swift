@@ -35,16 +35,8 @@ private func checkPacket(_ datagram: Span<UInt8>) {
     precondition(RTPDatagram.sequenceNumber(of: datagram) == packet.header.sequenceNumber)
     precondition(RTPDatagram.timestamp(of: datagram) == packet.header.timestamp)
     precondition(RTPDatagram.synchronizationSource(of: datagram) == packet.header.synchronizationSource)
-    var copy = [UInt8](repeating: 0, count: datagram.count + 64)
-    var span = copy.mutableSpan
-    let byteCount: Int
-    do throws(WireError) {
-        byteCount = try rewrite(packet, into: &span)
-    } catch {
-        fatalError("what was read cannot be written: \(error)")
-    }
-    let again = copy.span.extracting(first: byteCount)
-    guard let other = try? RTPPacket(parsing: again) else { fatalError("what was written cannot be read") }
+    let again = rewritten(packet)
+    guard let other = try? RTPPacket(parsing: again.span) else { fatalError("what was written cannot be read") }
     precondition(other.header == packet.header)
     precondition(isEqual(other.payload, packet.payload))
     precondition(other.paddingByteCount == packet.paddingByteCount)
@@ -73,20 +65,52 @@ private func checkOrigin(_ packet: RTPPacket, _ id: UInt8) {
     precondition(again.speechOrigin(id: id) == origin)
 }
 
-/// Writes the packet part by part; its extension without the padding between elements.
-private func rewrite(_ packet: RTPPacket, into span: inout MutableSpan<UInt8>) throws(WireError) -> Int {
-    var writer = try RTPWriter(packet.header, into: &span)
+/// The packet part by part, as RFC 3550 section 5.1 and RFC 8285 draw them; its extension without the padding between
+/// elements.
+private func rewritten(_ packet: RTPPacket) -> [UInt8] {
+    var bytes = fixedHeader(packet.header)
     for index in 0..<packet.contributingSourceCount {
-        try writer.append(contributingSource: packet.contributingSource(at: index), to: &span)
+        let source = packet.contributingSource(at: index)
+        for shift: UInt32 in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: source >> shift)) }
     }
+    bytes[0] |= UInt8(packet.contributingSourceCount)
     var extensions = packet.headerExtensions
-    let form = extensions.form
+    let isOneByte = extensions.form == .oneByte
+    var elements: [UInt8] = []
     while let element = try? extensions.next() {
-        try writer.append(extensionID: element.id, data: element.data, form: form, to: &span)
+        if isOneByte {
+            elements.append(element.id << 4 | UInt8(element.data.count - 1))
+        } else {
+            elements += [element.id, UInt8(element.data.count)]
+        }
+        append(element.data, to: &elements)
     }
-    try writer.append(payload: packet.payload, to: &span)
-    try writer.pad(to: writer.byteCount + packet.paddingByteCount, in: &span)
-    return writer.byteCount
+    if !elements.isEmpty {
+        while elements.count % 4 != 0 { elements.append(0) }
+        let words = elements.count / 4
+        bytes[0] |= 0x10
+        let profile: [UInt8] = isOneByte ? [0xBE, 0xDE] : [0x10, 0x00]
+        bytes += profile + [UInt8(words >> 8), UInt8(words & 0xFF)] + elements
+    }
+    append(packet.payload, to: &bytes)
+    if packet.paddingByteCount > 0 {
+        bytes[0] |= 0x20
+        bytes += [UInt8](repeating: 0, count: packet.paddingByteCount - 1) + [UInt8(packet.paddingByteCount)]
+    }
+    return bytes
+}
+
+private func fixedHeader(_ header: RTPHeader) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: RTPHeader.byteCount)
+    var span = bytes.mutableSpan
+    guard (try? header.write(into: &span)) == RTPHeader.byteCount else {
+        fatalError("a header that was read cannot be written")
+    }
+    return bytes
+}
+
+private func append(_ span: Span<UInt8>, to bytes: inout [UInt8]) {
+    for index in span.indices { bytes.append(span[index]) }
 }
 
 private func checkCompound(_ datagram: Span<UInt8>) {
@@ -98,7 +122,6 @@ private func checkCompound(_ datagram: Span<UInt8>) {
             byteCount += packet.byteCount
             checkReport(packet)
             checkDescription(packet)
-            checkGoodbye(packet)
             checkPatterns(packet)
         }
         precondition(byteCount == datagram.count)
@@ -132,12 +155,6 @@ private func checkDescription(_ packet: RTCPPacket) {
     var textBytes = 0
     while let item = try? items.next() { textBytes += item.text.count + 2 }
     precondition(textBytes <= packet.body.count)
-}
-
-private func checkGoodbye(_ packet: RTCPPacket) {
-    guard let goodbye = try? Goodbye(parsing: packet) else { return }
-    for index in 0..<goodbye.sourceCount { _ = goodbye.source(at: index) }
-    precondition(goodbye.sourceCount * 4 + goodbye.reason.count <= packet.body.count)
 }
 
 /// What is read of which packets came is read again after it was written.
