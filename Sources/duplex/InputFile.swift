@@ -1,4 +1,5 @@
 import Glibc
+import VoiceDevices
 
 /// A file that a command is going to read.
 enum InputFile {
@@ -15,5 +16,20 @@ enum InputFile {
             throw Failure(
                 .inputUnusable, "'\(path)' is no file but a pipe or a device; write what comes from it to a file first")
         }
+    }
+
+    /// Throws where `path` is no sound file, or one without a frame, before anybody waits for what it says.
+    static func checkHoldsSound(_ path: String) throws {
+        try check(path)
+        var first: [Float] = [0]
+        let count: Int
+        do throws(AudioFileError) {
+            var reader = try AudioFileReader(path)
+            var room = first.mutableSpan
+            count = try reader.read(into: &room)
+        } catch {
+            throw Failure(error)
+        }
+        guard count == 1 else { throw Failure(.inputUnusable, "'\(path)' holds no sound; record it anew") }
     }
 }

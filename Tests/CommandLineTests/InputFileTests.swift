@@ -14,7 +14,7 @@ struct InputFileTests {
         ("", nil, "is a folder"),
     ]
 
-    @Test("given as the microphone of aec or of a call, with exit code 66", arguments: inputs)
+    @Test("given as the microphone of aec, of a call or of a talk, with exit code 66", arguments: inputs)
     func unusable(name: String, bytes: [UInt8]?, saying: String) throws {
         let folder = try TestFolder()
         if let bytes { try folder.write(bytes, to: name) }
@@ -23,6 +23,7 @@ struct InputFileTests {
             ["aec", "--mic", folder(name), "--ref", folder("good.wav"), "--out", folder("o.wav"), "--json"],
             ["aec", "--mic", folder("good.wav"), "--ref", folder(name), "--out", folder("o.wav"), "--json"],
             ["call", "--server", "udp://127.0.0.1:1", "--token", "t", "--input", folder(name), "--json"],
+            ["talk", "--offline", "--input", folder(name), "--json"],
         ]
         for command in commands {
             let result = try ChildProcess.run(command)
@@ -60,6 +61,8 @@ struct InputFileTests {
             "call", "--server", "udp://127.0.0.1:1", "--token", "t", "--input", folder("empty.wav"),
         ])
         expectFailure(call, code: 66, saying: "holds no sound")
+        let talk = try ChildProcess.run(["talk", "--offline", "--input", folder("empty.wav")])
+        expectFailure(talk, code: 66, saying: "holds no sound")
     }
 
     @Test("a secret that is none")

@@ -25,19 +25,7 @@ struct CallRun {
 
     /// Looks at the files before anybody is called.
     private static func files(_ options: Call) throws -> DeferredFileDevice {
-        if let input = options.input {
-            var first: [Float] = [0]
-            let count: Int
-            try InputFile.check(input)
-            do throws(AudioFileError) {
-                var reader = try AudioFileReader(input)
-                var room = first.mutableSpan
-                count = try reader.read(into: &room)
-            } catch {
-                throw Failure(error)
-            }
-            guard count == 1 else { throw Failure(.inputUnusable, "'\(input)' holds no sound; record it anew") }
-        }
+        if let input = options.input { try InputFile.checkHoldsSound(input) }
         if let output = options.output {
             try OutputFile.checkIsWAV(output, option: "--output")
             try OutputFile.check(output, option: "--output")

@@ -16,7 +16,7 @@ struct TalkRun {
     /// - Parameter partner: in place of the one that the options name.
     init(_ options: Talk, partner: (any Partner)? = nil) throws {
         self.options = options
-        if let input = options.input { try InputFile.check(input) }
+        if let input = options.input { try InputFile.checkHoldsSound(input) }
         if let output = options.output {
             try OutputFile.checkIsWAV(output, option: "--output")
             try OutputFile.check(output, option: "--output")
