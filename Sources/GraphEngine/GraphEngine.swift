@@ -21,6 +21,8 @@ public final class GraphEngine: Sendable {
     private let listeners = GraphListeners()
     private let calls: Mutex<ValueProducer<QueuedCall>>
     private let runner: GraphRunner
+    /// Where its WavSink nodes write.
+    private let sinks: [String]
     private let live = Mutex<Live?>(nil)
 
     /// Calls and events that wait: some blocks of them.
@@ -56,6 +58,7 @@ public final class GraphEngine: Sendable {
         _ description: GraphDescription, _ library: NodeLibrary = .builtIn,
         _ environment: GraphEnvironment = GraphEnvironment()
     ) throws(GraphError) {
+        sinks = try Self.sinks(description, environment)
         let calls = ValueRing<QueuedCall>(minimumCapacity: Self.ringCapacity)
         let news = ValueRing<GraphSignal>(minimumCapacity: Self.ringCapacity)
         let relay = EventRelay(description, listeners)
@@ -94,6 +97,25 @@ public final class GraphEngine: Sendable {
             nodes.append(try library.make(setup))
         }
         return nodes
+    }
+
+    /// Where WavSink nodes write: each to a file of its own.
+    private static func sinks(
+        _ description: GraphDescription, _ environment: GraphEnvironment
+    ) throws(GraphError) -> [String] {
+        var paths: [String] = []
+        var places: [(node: String, place: FilePlace)] = []
+        for node in description.nodes where node.settings.type == WaveSinkNode.type {
+            let path = WaveSinkNode.path(node.settings, in: environment)
+            paths.append(path)
+            guard let place = FilePlace(path) else { continue }
+            if let other = places.first(where: { $0.place == place }) {
+                throw GraphError(
+                    node: node.settings.id, field: "path", "is the file of '\(other.node)' too; choose another")
+            }
+            places.append((node.settings.id, place))
+        }
+        return paths
     }
 
     deinit { live.withLock { $0?.farEnd.close() } }
@@ -234,11 +256,12 @@ public final class GraphEngine: Sendable {
     /// - Parameters:
     ///   - path: WAV, FLAC and whatever else libsndfile knows, at any rate. Of more channels than `inputChannels` their
     ///     mean, where that is 1, else the first ones.
-    ///   - output: where to write what goes out, the mean of its channels.
+    ///   - output: where to write what goes out, the mean of its channels: a file that is neither read nor a node's.
     /// - Returns: frames of the graph's rate that were in the file.
     /// - Throws: ``GraphError``, or `AudioFileError`.
     @discardableResult
     public func run(file path: String, output: String? = nil) async throws -> Int {
+        try checkApart(path, output)
         let sources = try (0..<description.inputChannels).map { channel in
             FileSource(
                 try AudioFileReader(
@@ -260,6 +283,18 @@ public final class GraphEngine: Sendable {
         try writer?.write(Self.mean(rest).span)
         if let whole = writer.take() { try whole.close() }
         return frames
+    }
+
+    /// Throws where what is written would destroy what is read, or written elsewhere.
+    private func checkApart(_ input: String, _ output: String?) throws(AudioFileError) {
+        var taken: [(place: FilePlace?, use: String)] = [(FilePlace(input), "the file that is read")]
+        for path in sinks + (output.map { [$0] } ?? []) {
+            guard let place = FilePlace(path) else { continue }
+            if let other = taken.first(where: { $0.place == place }) {
+                throw .unwritable(path: path, reason: "it is \(other.use) too; choose another")
+            }
+            taken.append((place, "a node's file"))
+        }
     }
 
     private static func mean(_ channels: [[Float]]) -> [Float] {

@@ -1,4 +1,5 @@
 import Glibc
+import VoiceDevices
 import VoiceRealtime
 
 /// A file that a command is going to write.
@@ -36,38 +37,19 @@ enum OutputFile {
 
     /// Throws where writing `path` would destroy one of `inputs`.
     static func check(_ path: String, option: String, isNoneOf inputs: [String]) throws {
-        guard let output = Place(path), let input = inputs.first(where: { Place($0) == output }) else { return }
+        guard let output = FilePlace(path), let input = inputs.first(where: { FilePlace($0) == output }) else { return }
         throw Failure(.usage, "\(option) '\(path)' is the input '\(input)' itself; choose another file")
     }
 
     /// Throws where one of the options would write over what another one has written; those without a path write nothing.
     static func checkAreApart(_ outputs: [(option: String, path: String?)]) throws {
-        var taken: [(option: String, place: Place)] = []
+        var taken: [(option: String, place: FilePlace)] = []
         for (option, path) in outputs {
-            guard let path, let place = Place(path) else { continue }
+            guard let path, let place = FilePlace(path) else { continue }
             if let other = taken.first(where: { $0.place == place }) {
                 throw Failure(.usage, "\(option) '\(path)' is the file of \(other.option) too; choose another one")
             }
             taken.append((option, place))
-        }
-    }
-
-    /// Which file a path names, whatever it is called: of one that is still to be made its folder and name. None where
-    /// writing destroys nothing: devices and pipes.
-    struct Place: Hashable {
-        private let device: dev_t
-        private let node: ino_t
-        private var name: String?
-
-        init?(_ path: String) {
-            var status = stat()
-            if unsafe stat(path, &status) == 0 {
-                guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-            } else {
-                guard unsafe stat(FilePath.folder(path), &status) == 0 else { return nil }
-                name = FilePath.name(path)
-            }
-            (device, node) = (status.st_dev, status.st_ino)
         }
     }
 

@@ -98,6 +98,45 @@ struct GraphEngineTests {
         #expect(collected.named("finished", of: "sink").count == 1)
     }
 
+    @Test("Given a file that is read, then it is not written over: by no output and no node, whatever they call it")
+    func inputIsKept() async throws {
+        let folder = try Folder()
+        var numbers = SeededNumbers(seed: 5)
+        let sound = numbers.noise(5_000).map { ($0 * 32_768).rounded() / 32_768 }
+        try AudioFile.write(sound, to: folder("in.wav"), sampleRate: 16_000)
+        let choices: [(sink: String, output: String?)] = [
+            ("out.wav", folder("in.wav")), ("out.wav", "\(folder.path)/./in.wav"), ("./in.wav", nil),
+            ("out.wav", folder("out.wav")), ("out.wav", "\(folder.path)//out.wav"),
+        ]
+        for (sink, output) in choices {
+            let json = graph(
+                node("sink", "WavSink", "{\"path\": \"\(sink)\"}"),
+                [link("inputNode", "sink"), link("inputNode", "outputNode")].joined(separator: ","), speaker: true)
+            let engine = try GraphEngine.createEngine(json, environment: GraphEnvironment(folder: folder.path))
+            await #expect(throws: AudioFileError.self, "\(sink), \(output ?? "none")") {
+                try await engine.run(file: folder("in.wav"), output: output)
+            }
+            let kept = try AudioFile.read(folder("in.wav"), convertedTo: nil).samples
+            #expect(kept == sound, "\(sink), \(output ?? "none")")
+        }
+    }
+
+    @Test("Given two WAV sinks of one file, then that is a fault of the second")
+    func sinksOfOneFile() throws {
+        let folder = try Folder()
+        let json = graph(
+            [
+                node("first", "WavSink", "{\"path\": \"out.wav\"}"),
+                node("second", "WavSink", "{\"path\": \"./out.wav\"}"),
+            ].joined(separator: ","), [link("inputNode", "first"), link("inputNode", "second")].joined(separator: ","))
+        do throws(GraphError) {
+            _ = try GraphEngine.createEngine(json, environment: GraphEnvironment(folder: folder.path))
+            Issue.record("taken")
+        } catch {
+            #expect(error.faults.map(\.node) == ["second"] && error.faults.map(\.field) == ["path"], "\(error)")
+        }
+    }
+
     @Test("Given a node of one's own, then it is made by name, processes, tells and obeys")
     func ownNode() async throws {
         var library = NodeLibrary.builtIn

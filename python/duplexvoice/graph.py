@@ -206,7 +206,7 @@ class Graph(Handle):
         return written.reshape(-1) if channels <= 1 else written
 
     def run_file(self, input: str | os.PathLike[str], output: str | os.PathLike[str] | None = None) -> int:
-        """Runs over a sound file and finishes; `output` is a WAV file. Returns the frames that were in it."""
+        """Runs over a sound file and finishes; `output` is another, WAV. Returns the frames that were in it."""
         target = ffi.NULL if output is None else encoded(os.fspath(output), "output")
         frames, error = ffi.new("uint64_t *"), new_error()
         check(lib.dv_graph_run_file(self._handle, encoded(os.fspath(input), "input"), target, frames, error), error)

@@ -1823,7 +1823,7 @@ dv_status dv_graph_finish(
 /// - `output`: a WAV file for what goes out; null: none.
 /// - `frames`: frames of the graph's rate that were in the file; may be null.
 ///
-/// DV_DEVICE_FAILED: a file. Otherwise as dv_graph_push.
+/// DV_DEVICE_FAILED: a file, also where `output` or a WavSink's file is `input`. Otherwise as dv_graph_push.
 dv_status dv_graph_run_file(
     dv_graph graph, const char *DV_NULLABLE input, const char *DV_NULLABLE output, uint64_t *DV_NULLABLE frames,
     dv_error *DV_NULLABLE error);

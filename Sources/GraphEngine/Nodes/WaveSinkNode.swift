@@ -3,6 +3,8 @@ internal import VoiceDevices
 /// Writes a WAV file.
 final class WaveSinkNode: DrainingNode {
     private enum Action: Int { case start, stop }
+    /// Its type's name.
+    static let type = "WavSink"
 
     private let setup: NodeSetup
     private let sound: SideSound
@@ -13,8 +15,13 @@ final class WaveSinkNode: DrainingNode {
     init(_ setup: NodeSetup) throws(GraphError) {
         self.setup = setup
         sound = try SideSound(setup.settings)
-        path = "\(setup.environment.folder)/\(setup.settings.text("path"))"
+        path = Self.path(setup.settings, in: setup.environment)
         isRecording = setup.settings.bool("isRecording")
+    }
+
+    /// Where a node writes.
+    static func path(_ settings: NodeSettings, in environment: GraphEnvironment) -> String {
+        "\(environment.folder)/\(settings.text("path"))"
     }
 
     func process(_ input: borrowing GraphInput, into output: inout GraphOutput) {

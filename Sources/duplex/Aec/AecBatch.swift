@@ -1,3 +1,5 @@
+import VoiceDevices
+
 /// Many recordings, one after another; what fails is told and does not stop the rest.
 struct AecBatch {
     /// One recording's line of JSON.
@@ -61,9 +63,9 @@ struct AecBatch {
         }
         let inputs = Set(
             (items.flatMap { [$0.mic, $0.ref, $0.near].compactMap(\.self) } + [path])
-                .compactMap { OutputFile.Place($0) })
+                .compactMap { FilePlace($0) })
         for out in sounds + reports {
-            guard let place = OutputFile.Place(out), inputs.contains(place) else { continue }
+            guard let place = FilePlace(out), inputs.contains(place) else { continue }
             throw Failure(.inputUnusable, "'\(path)' would write '\(out)', which is an input; choose another output")
         }
     }
