@@ -227,6 +227,19 @@ struct AecBatchTests {
         #expect(aided < 0.9 * unaided, "\(aided), \(unaided) without")
     }
 
+    @Test("there is a page of sound that is far below what anybody hears")
+    func faint() throws {
+        let folder = try TestFolder()
+        try AudioFile.write(
+            (0..<4_800).map { $0.isMultiple(of: 2) ? 1e-30 : -1e-30 }, to: folder("s.wav"), encoding: .float32)
+        let run = try ChildProcess.run([
+            "aec", "--mic", folder("s.wav"), "--ref", folder("s.wav"), "--out", folder("o.wav"), "--report",
+            folder("r"),
+        ])
+        #expect(run.exitCode == 0)
+        #expect(FileManager.default.fileExists(atPath: folder("r/index.html")))
+    }
+
     @Test("a page is well-formed where there is nothing to show")
     func silence() throws {
         let folder = try TestFolder()

@@ -100,6 +100,12 @@ struct LatencyDistributionTests {
         "numbers keep their digits", arguments: [(0.005, "0.01"), (-0.004, "0.00"), (12.345, "12.35"), (-3, "-3.00")])
     func digits(_ value: Double, text: String) { #expect(value.fixed(2) == text) }
 
+    @Test("a number that has no digit in so many places is told as it is")
+    func manyDigits() {
+        #expect(1e-30.fixed(31) == "1e-30")
+        #expect(0.25.fixed(15) == "0.250000000000000")
+    }
+
     private func tally(found: Int, missed: Int, disturbed: Int = 0) -> LoopbackTally {
         var tally = LoopbackTally(wanted: found + missed)
         for _ in 0..<found { tally.add(LoopbackRound(milliseconds: 5, correlation: -0.9, unreportedMilliseconds: 1)) }

@@ -64,6 +64,23 @@ struct PlotTests {
         #expect(!figure.svg.contains("nan") && !figure.svg.contains("inf"))
     }
 
+    @Test("a line of a million points has some for each pixel, the extremes among them")
+    func thinned() {
+        let points = (0..<1_000_000).map { (x: Double($0), y: sin(Double($0) / 1_000)) }
+        func svg(_ points: [(x: Double, y: Double)]) -> String {
+            Figure(
+                title: "",
+                panels: [
+                    PlotPanel(title: "", xLabel: "", yLabel: "", content: .lines([.init(name: "", points: points)]))
+                ]
+            ).svg
+        }
+        #expect(svg(points).utf8.count < 100_000)
+        let drawn = PlotPanel.thinned([(0.1, 1), (0.2, 5), (0.3, -5), (0.4, 2), (0.5, 3), (1.5, 4), (1.2, 4), (0.7, 0)])
+        #expect(drawn.map(\.y) == [1, 5, -5, 3, 4, 4, 0])
+        #expect(PlotPanel.thinned([]).isEmpty)
+    }
+
     @Test("a histogram has a bar for each interval that is not empty, a stacked bar one for each part")
     func bars() throws {
         func rectangles(_ content: PlotPanel.Content) throws -> Int {
@@ -81,7 +98,11 @@ struct PlotTests {
     }
 
     @Test(
-        "marks stand at round values within the axis", arguments: [0...1, -3.2...7.9, 9.98...10.01, 0...123_456, 5...5])
+        "marks stand at round values within the axis",
+        arguments: [
+            0...1, -3.2...7.9, 9.98...10.01, 0...123_456, 5...5, -1e-30...1e-30, -1.5e308...1.5e308,
+            0 ... .leastNonzeroMagnitude,
+        ])
     func ticks(_ range: ClosedRange<Double>) {
         let scale = PlotScale(range, from: 0, to: 100)
         let ticks = scale.ticks(8)

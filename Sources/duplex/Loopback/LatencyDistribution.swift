@@ -52,11 +52,11 @@ struct LatencyDistribution: Equatable {
 }
 
 extension Double {
-    /// This number with so many digits behind the point.
+    /// This number with so many digits behind the point; as it comes where it has, or is asked for, more than 15.
     func fixed(_ digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
-        guard isFinite, (magnitude * scale) < 1e15 else { return "\(self)" }
+        guard isFinite, scale <= 1e15, (magnitude * scale) < 1e15 else { return "\(self)" }
         let scaled = Int64((magnitude * scale).rounded())
         let sign = self < 0 && scaled > 0 ? "-" : ""
         guard digits > 0 else { return "\(sign)\(scaled)" }

@@ -148,10 +148,27 @@ struct PlotPanel {
             }
             // What is not a number is a gap in the line.
             for stretch in line.points.split(whereSeparator: { !($0.x.isFinite && $0.y.isFinite) }) {
-                canvas.polyline(stretch.map { (x[$0.x], y[$0.y]) }, stroke: color)
+                canvas.polyline(Self.thinned(stretch.map { (x[$0.x], y[$0.y]) }), stroke: color)
             }
         }
         frame.drawAxes(on: &canvas)
+    }
+
+    /// Of the points in a row that are in one pixel's width the first, the least, the greatest and the last: more is not
+    /// seen.
+    static func thinned(_ points: [(x: Double, y: Double)]) -> [(x: Double, y: Double)] {
+        var thin: [(x: Double, y: Double)] = []
+        var start = 0
+        for end in 1..<points.count + 1 {
+            let isBehind = end == points.count || points[end].x.rounded(.down) != points[start].x.rounded(.down)
+            guard isBehind else { continue }
+            let column = start..<end
+            let least = column.min { points[$0].y < points[$1].y } ?? start
+            let greatest = column.max { points[$0].y < points[$1].y } ?? start
+            thin += Set([start, least, greatest, end - 1]).sorted().map { points[$0] }
+            start = end
+        }
+        return thin
     }
 
     private func draw(_ bars: [Bar], in frame: PlotFrame, on canvas: inout SVGCanvas) {

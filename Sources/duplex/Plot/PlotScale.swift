@@ -6,12 +6,16 @@ struct PlotScale {
     /// Where the least value lies and where the greatest does.
     let pixels: (from: Double, to: Double)
 
-    /// A scale of `values`; a range without extent is widened, one that is not of numbers becomes 0 to 1.
+    /// Less is no extent: far below what any sound, time or share has.
+    private static let leastExtent = 1e-12
+
+    /// A scale of `values`; a range without extent is widened, one that is not of numbers, or whose extent is none,
+    /// becomes 0 to 1.
     init(_ values: ClosedRange<Double>, from: Double, to: Double) {
         let (low, high) = (values.lowerBound, values.upperBound)
-        if !low.isFinite || !high.isFinite {
+        if !low.isFinite || !high.isFinite || !(high - low).isFinite {
             self.values = 0...1
-        } else if high - low < max(abs(low), abs(high)) * 1e-9 || high == low {
+        } else if high - low < max(max(abs(low), abs(high)) * 1e-9, Self.leastExtent) {
             let margin = max(abs(low) * 0.01, 0.5)
             self.values = low - margin...high + margin
         } else {
