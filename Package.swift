@@ -246,7 +246,7 @@ let package = Package(
             "VoiceSimulation", "SimulatedCalls", "VoiceTransport", "VoiceRooms", optimized: false),
         tests(
             "GraphEngine", "GraphEngine", "VoicePartner", "VoiceEngine", "VoiceProcessing", "VoiceDevices",
-            "VoiceRealtime", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter"),
+            "VoiceRealtime", "VoiceSimulation", "SimulatedCalls", "VoiceWeb", "CAllocationCounter"),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests(
             "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),

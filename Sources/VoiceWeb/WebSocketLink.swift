@@ -111,6 +111,18 @@ package final class WebSocketLink: Sendable {
         wake()
     }
 
+    /// Gives the connection up: its peer takes less than is sent.
+    package func giveUp() {
+        state.withLock { if $0.failure == nil { $0.failure = .overflow } }
+        wake()
+    }
+
+    /// What of the limit for messages that wait to be sent is used.
+    package var outgoingBytes: Int { state.withLock { $0.outgoingBytes } }
+
+    /// Whether nothing more is taken to be sent.
+    package var isOver: Bool { state.withLock { $0.isOver || $0.isClosing || $0.failure != nil } }
+
     /// What a message counts against a limit: its bytes, and what it takes to keep the shortest.
     private static func cost(_ message: [UInt8]) -> Int { message.count + 256 }
 

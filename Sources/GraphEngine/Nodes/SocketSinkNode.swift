@@ -4,6 +4,14 @@ internal import VoiceWeb
 
 /// Sends what it hears to a WebSocket.
 final class SocketSinkNode: DrainingNode {
+    /// What may wait to be sent of sound that has time, as a file's, bytes.
+    private static let backlog = 1 << 20
+    /// A peer takes so much of that, bytes, within this time, or is given up.
+    private static let share = 64 << 10
+    private static let patience = Duration.seconds(20)
+    /// How often it is looked.
+    private static let pause = Duration.milliseconds(5)
+
     private let setup: NodeSetup
     private let sound: SideSound
     private let request: WebSocketRequest
@@ -41,8 +49,9 @@ final class SocketSinkNode: DrainingNode {
                 switch event {
                 case .opened: tell("opened", [:], [])
                 case .message: break
+                // Without a failure where it was closed here, since no sound follows.
                 case .ended(let failure):
-                    tell("failed", ["message": .text(failure.map { "\(host) \($0)" } ?? "closed")], [])
+                    if let failure { tell("failed", ["message": .text("\(host) \(failure)")], []) }
                 }
             }
         }
@@ -52,6 +61,7 @@ final class SocketSinkNode: DrainingNode {
         sound.read { waiting += $0 }
         var used = 0
         while waiting.count - used >= frames {
+            if waits { await waitUntilSent(butFor: Self.backlog) }
             send(waiting[used..<used + frames])
             used += frames
         }
@@ -61,7 +71,32 @@ final class SocketSinkNode: DrainingNode {
     nonisolated(nonsending) func finish() async {
         await drain(waits: true)
         if !waiting.isEmpty { send(waiting[...]) }
-        client?.link.close()
+        waiting = []
+        guard let client, let listener else { return }
+        await waitUntilSent(butFor: 0)
+        client.link.close()
+        // Who looks a name up for long is not waited for.
+        let patience = Self.patience
+        let alarm = Task {
+            try? await Task.sleep(for: patience)
+            listener.cancel()
+        }
+        await listener.value
+        alarm.cancel()
+    }
+
+    /// Waits until no more than so many bytes wait to be sent, as long as the peer takes its share of them.
+    nonisolated(nonsending) private func waitUntilSent(butFor limit: Int) async {
+        guard let link = client?.link else { return }
+        var (before, idle) = (link.outgoingBytes, Duration.zero)
+        while !link.isOver {
+            let waiting = link.outgoingBytes
+            guard waiting > limit else { return }
+            if before - waiting >= Self.share { (before, idle) = (waiting, .zero) }
+            guard idle < Self.patience else { return link.giveUp() }
+            try? await Task.sleep(for: Self.pause)
+            idle += Self.pause
+        }
     }
 
     private func send(_ samples: ArraySlice<Float>) {
