@@ -26,6 +26,7 @@ actor DialogDriver {
     private var heardUntil = Duration.zero
     /// The present turn, or the last.
     private var turn = TurnID(rawValue: 0)
+    private var committed = CommittedTurns()
     /// When the present turn had ended, and when the server told what was said in it.
     private var turnReceived = Duration.zero
     private var turnRecognised: Duration?
@@ -153,15 +154,20 @@ actor DialogDriver {
     private func handle(_ event: DialogEvent) {
         switch event {
         case .ready: tell(.ready)
-        case .lost(let error, _), .failed(let error): tell(.failed(nil, PartnerError(error)))
+        case .lost(let error, _):
+            committed = CommittedTurns()
+            tell(.failed(nil, PartnerError(error)))
+        case .failed(let error): tell(.failed(nil, PartnerError(error)))
         case .ended(let error):
             disconnect()
             ended = .some(error)
             end.take()?.resume(returning: error)
         case .speechStarted: conversation.confirmBargeIn()
-        case .recognised(let text):
-            turnRecognised = turnRecognised ?? now
-            tell(.recognised(turn, text, isFinal: true))
+        case .committed(let item): committed.add(item, turn)
+        case .recognised(let text, let item):
+            let said = committed.turn(of: item) ?? turn
+            if said == turn { turnRecognised = turnRecognised ?? now }
+            tell(.recognised(said, text, isFinal: true))
         case .answerBegan(let answer): answerUnasked(answer)
         case .text(let answer, _, _): clocks[answer, default: AnswerClock()].text(now: now)
         case .soundWaits(let answer):

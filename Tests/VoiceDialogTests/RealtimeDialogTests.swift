@@ -58,6 +58,20 @@ struct RealtimeDialogTests {
         #expect(try server.takeTypes() == ["input_audio_buffer.clear"])
     }
 
+    @Test("tells in which item something was said, and goes on where the server does not")
+    func items() throws {
+        var server = try DialogServer()
+        try server.send(["type": "input_audio_buffer.committed", "item_id": "first"])
+        try server.send(["type": "input_audio_buffer.committed"])
+        let type = JSON.string("conversation.item.input_audio_transcription.completed")
+        try server.send(["type": type, "item_id": "first", "transcript": "hello"])
+        try server.send(["type": type, "transcript": "there"])
+        #expect(
+            try server.takeEvents() == [
+                .committed(item: "first"), .recognised("hello", item: "first"), .recognised("there", item: nil),
+            ])
+    }
+
     @Test("hands out a second that came at once, in order, in either generation's names", arguments: [false, true])
     func burst(isBeta: Bool) throws {
         var server = try DialogServer()

@@ -221,7 +221,9 @@ struct ServedSessionTests {
         let answer = client.endTurn()
         exchange()
         #expect(client.takeSound(of: answer, atMost: 48_000) == [Int16](repeating: 9, count: 24_000))
-        #expect(events.contains(.recognised("hello")) && events.contains(.answerDone(answer, nil)))
+        let items = events.compactMap { if case .committed(let item) = $0 { item } else { nil } }
+        #expect(items.count == 1 && events.contains(.recognised("hello", item: items[0])))
+        #expect(events.contains(.answerDone(answer, nil)))
         client.heard(of: answer, .milliseconds(500), isComplete: false)
         exchange()
         #expect(!events.contains { if case .failed = $0 { true } else { false } })

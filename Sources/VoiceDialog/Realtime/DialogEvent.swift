@@ -9,8 +9,10 @@ package enum DialogEvent: Equatable, Sendable {
     /// By the server's turn detection.
     case speechStarted
     case speechStopped
-    /// What the talker said, as the server understood it.
-    case recognised(String)
+    /// The server has what the talker said in the present turn, as this item.
+    case committed(item: String)
+    /// What the talker said, as the server understood it, in this item where that is told: a later turn may have begun.
+    case recognised(String, item: String?)
     /// The server answers without having been asked.
     case answerBegan(AnswerID)
     /// Sound can be taken.

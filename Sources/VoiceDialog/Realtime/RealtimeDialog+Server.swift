@@ -26,9 +26,10 @@ extension RealtimeDialog {
         case .sessionCreated, .sessionUpdated, .other: break
         case .speechStarted: tell(.speechStarted)
         case .speechStopped: tell(.speechStopped)
-        case .transcript(let text):
+        case .committed(let item): tell(.committed(item: item))
+        case .transcript(let text, let item):
             history.append(.user(text))
-            tell(.recognised(text))
+            tell(.recognised(text, item: item))
         case .rateLimits(let limits): tell(.rateLimits(limits))
         case .error(let fault): fail(fault, now: now)
         case .responseCreated(let response, let tag): created(response, tag, now: now)

@@ -4,8 +4,10 @@ package enum ServerEvent: Equatable, Sendable {
     case sessionUpdated
     case speechStarted
     case speechStopped
-    /// What the talker said.
-    case transcript(String)
+    /// The talker's sound so far is an item of this name.
+    case committed(item: String)
+    /// What the talker said, in this item where that is told.
+    case transcript(String, item: String?)
     case responseCreated(String, tag: String?)
     case responseDone(String, ResponseOutcome)
     /// An item of an answer begins.
@@ -105,7 +107,12 @@ extension ServerEvent {
         case "session.updated": self = .sessionUpdated
         case "input_audio_buffer.speech_started": self = .speechStarted
         case "input_audio_buffer.speech_stopped": self = .speechStopped
-        case "conversation.item.input_audio_transcription.completed": self = .transcript(try text("transcript"))
+        case "input_audio_buffer.committed":
+            // Not all servers say its name.
+            let item = try? identifier("item_id", in: json)
+            self = item.map(ServerEvent.committed(item:)) ?? .other
+        case "conversation.item.input_audio_transcription.completed":
+            self = .transcript(try text("transcript"), item: try? identifier("item_id", in: json))
         case "response.created":
             let response = try part("response")
             self = .responseCreated(
