@@ -294,6 +294,14 @@ if let names = Context.environment["DUPLEXVOICE_UNOPTIMIZED"]?.split(separator: 
     for target in package.targets where names.contains(target.name) { target.swiftSettings = unoptimized }
 }
 
+// DUPLEXVOICE_OPTIMIZED=VoiceSimulation optimises these targets in debug builds too. tools/test uses it for what makes
+// and measures the sound of its debug tests, and is not looked at there.
+if let names = Context.environment["DUPLEXVOICE_OPTIMIZED"]?.split(separator: ",").map(String.init) {
+    for target in package.targets where names.contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    }
+}
+
 // DUPLEXVOICE_SMALL=1 makes what tools/package ships smaller: code in sections of its own, so that the linker
 // leaves out what nothing calls, and modules without real-time code optimised for size.
 if Context.environment["DUPLEXVOICE_SMALL"] != nil {
