@@ -82,6 +82,10 @@ actor DialogDriver {
         }
         tasks.forEach { $0.cancel() }
         timer.cancel()
+        // No more will be known of what was heard.
+        for turn in answers.keys.sorted() {
+            settle(turn, heard: answers[turn].flatMap { speaking[$0]?.heard } ?? .zero, .cancelled)
+        }
         reading?.cancel()
         speaking.values.forEach { $0.stop() }
         socket?.link.close()
@@ -225,6 +229,7 @@ actor DialogDriver {
 
     /// Takes what the app asks; false where that cannot be done now.
     func take(_ request: PartnerRequests.Request) -> Bool {
+        guard ended == nil else { return false }
         defer { followOutputs() }
         switch request {
         case .say(let text): return answerApp { $0.recite(text) } != nil

@@ -201,6 +201,19 @@ struct RealtimePartnerLiveTests {
         }
     }
 
+    @Test("a talk that ends in the middle of an answer tells what was heard of it, and takes nothing more")
+    func endsWhileSpeaking() async throws {
+        let server = try ScriptedRealtimeServer(answer: Self.hum(20))
+        let talk = try await Talk(Self.silence(1) + Self.words(1.5, seed: 3) + Self.silence(1), port: server.port)
+        try await talk.events.wait { if case .caption = $0 { true } else { false } }
+        talk.talking.cancel()
+        #expect(await talk.talking.value == nil)
+        let answer = try #require(talk.events.answered().first)
+        #expect(answer.end == .cancelled && !answer.heard.isEmpty && answer.heard.count < answer.said.count)
+        #expect(await !talk.requests.say("Nobody is there."))
+        await talk.engine.stop()
+    }
+
     @Test("a server that is lost comes back with what was said, as far as it was heard")
     func restored() async throws {
         var server: ScriptedRealtimeServer? = try ScriptedRealtimeServer(answer: Self.hum(1))

@@ -95,6 +95,24 @@ struct CascadeOrderTests {
         #expect(after.first?.0 == turn && after.first?.1 == "It is noon.")
     }
 
+    @Test("a talk that ends while it is answered tells what was heard, and nothing more is spoken or told")
+    func endedWhileSpeaking() {
+        let turn = TurnID(rawValue: 1)
+        var machine = CascadeMachine()
+        machine.say(turn, "It is noon. And late.", now: .seconds(1))
+        _ = machine.synthesised(turn, .seconds(1), now: .seconds(2))
+        machine.heard(.seconds(1), of: turn)
+        _ = outputs(&machine)
+        // When
+        machine.end()
+        // Then
+        let spoken = SpokenText(said: "It is noon. And late.", heard: "It is noon.", end: .cancelled)
+        #expect(outputs(&machine) == [.stop(turn), .event(.answered(turn, spoken))])
+        let isPlayed = machine.synthesised(turn, .seconds(1), now: .seconds(3))
+        machine.synthesisEnded(turn, nil)
+        #expect(!isPlayed && outputs(&machine).isEmpty)
+    }
+
     /// A turn in which somebody said something for a second.
     private static func turn(_ id: TurnID, end: Duration) -> Turn {
         Turn(id: id, start: end - .seconds(1), end: end, continued: nil)

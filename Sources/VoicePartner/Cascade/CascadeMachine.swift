@@ -200,8 +200,13 @@ package struct CascadeMachine: Sendable {
         tell(.answered(over.turn, spoken))
     }
 
-    /// The conversation is over: no more will be known of what was heard.
-    package mutating func end() { conclude() }
+    /// The talk is over: what is under way is given up, and no more will be known of what was heard.
+    package mutating func end() {
+        if let recognising { cancelRecognition(recognising) }
+        question = nil
+        if let answer { cancelled(answer.turn, .cancelled) }
+        conclude()
+    }
 
     /// So much of the present answer has left the DAC by now.
     package mutating func heard(_ heard: Duration, of turn: TurnID) {

@@ -38,6 +38,8 @@ actor CascadeRun {
     private var recognition: Recognition?
     private var making: Making?
     private var timer = DueTimer()
+    /// Nothing is asked any more.
+    private var isOver = false
 
     init(
         _ conversation: Conversation, _ recogniser: any Recogniser, _ responder: any Responder,
@@ -63,6 +65,7 @@ actor CascadeRun {
 
     /// Takes what the app asks; false where that cannot be done now.
     func take(_ request: PartnerRequests.Request) -> Bool {
+        guard !isOver else { return false }
         defer { carryOut() }
         switch request {
         case .say(let text):
@@ -99,6 +102,7 @@ actor CascadeRun {
 
     /// Stops everything.
     func end() {
+        isOver = true
         machine.end()
         carryOut()
         timer.cancel()
