@@ -104,6 +104,24 @@ struct RealtimeDialogTests {
         #expect(error?.code == .tooLarge)
     }
 
+    @Test("a server that begins one answer after the other, unasked, does not put out the one that is spoken")
+    func crowd() throws {
+        var server = try DialogServer()
+        let answer = server.dialog.endTurn()
+        try server.create("r", tag: answer)
+        try server.speak([1, 2], "r")
+        for number in 0..<100 {
+            try server.create("unasked \(number)")
+            for case .answerBegan(let other) in try server.takeEvents() {
+                server.dialog.cancel(other)
+                server.dialog.heard(of: other, .zero, isComplete: false)
+            }
+        }
+        #expect(server.dialog.takeSound(of: answer, atMost: 10) == [1, 2])
+        try server.speak([3], "r")
+        #expect(server.dialog.takeSound(of: answer, atMost: 10) == [3])
+    }
+
     @Test("truncates where it was heard, not behind what was received, and not before the first sample")
     func truncation() throws {
         for (heard, end) in [(Duration.milliseconds(1_234), 1_234), (.seconds(9), 2_000), (.zero, nil)] {

@@ -5,7 +5,7 @@
 struct AnswerTable: Sendable {
     /// Responses of a connection; a server that makes more is tried anew.
     static let maximumResponses = 10_000
-    /// Answers at once; of more the oldest are forgotten.
+    /// Answers at once; of more the oldest are forgotten, those first that are not wanted any more.
     static let maximumAnswers = 32
 
     private(set) var answers: [AnswerID: DialogAnswer] = [:]
@@ -33,9 +33,14 @@ struct AnswerTable: Sendable {
     mutating func begin() -> AnswerID {
         last += 1
         let id = AnswerID(rawValue: last)
-        if answers.count == Self.maximumAnswers, let oldest = answers.keys.min() { remove(oldest) }
+        if answers.count == Self.maximumAnswers { forgetOne() }
         answers[id] = DialogAnswer(id)
         return id
+    }
+
+    private mutating func forgetOne() {
+        let unwanted = answers.values.filter(\.isOver).map(\.id).min()
+        if let oldest = unwanted ?? answers.keys.min() { remove(oldest) }
     }
 
     /// Whose response this is: of the answer that its tag names, else of the one that has waited longest; nil where
