@@ -184,6 +184,21 @@ struct HTTPTests {
         refused.take(head)
         #expect(refused.sent.hasPrefix("HTTP/1.1 401 ") && refused.isOver && refused.requests.isEmpty)
     }
+
+    @Test("Given HEAD, which no path takes, then the answer has no body, and the connection goes on")
+    func head() {
+        var exchange = Exchange()
+        exchange.connection = HTTPConnection(now: .zero) { head in
+            head.method == "GET" ? .accept(bodyLimit: 0) : .refuse(ControlError.notFound.response)
+        } fault: {
+            ControlError($0).response
+        }
+        exchange.take("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(exchange.sent.hasPrefix("HTTP/1.1 404 ") && exchange.sent.hasSuffix("\r\n\r\n"), "\(exchange.sent)")
+        #expect(!exchange.isOver)
+        exchange.take(Self.get)
+        #expect(exchange.requests.count == 1)
+    }
 }
 
 @Suite("WebSockets, of a server")

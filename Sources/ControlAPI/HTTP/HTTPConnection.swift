@@ -223,7 +223,9 @@ package struct HTTPConnection: Sendable {
             }
             state = .body(head)
             nextTimeout = now + Self.bodyTime
-        case .refuse(let response):
+        case .refuse(var response):
+            // The answer to HEAD has no body (RFC 9110, section 9.3.2): the client would take it for the next answer.
+            if head.method == "HEAD" { response.body = [] }
             // What has no body leaves the connection as it was.
             guard head.contentLength == 0, head.keepsAlive else { return refuse(response) }
             send(response, keepsAlive: true)
