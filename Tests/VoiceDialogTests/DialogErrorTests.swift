@@ -41,6 +41,30 @@ struct DialogErrorTests {
         #expect(try ErrorProof.rows(of: "dialog") == meant, "they should be:\n\(meant.joined(separator: "\n"))")
     }
 
+    @Test("Given a server's words of any length, in one character even, then no more than some of them are told")
+    func boundedWords() throws {
+        let long = JSON.string("e" + String(repeating: "\u{301}", count: 40_000))
+        let error: JSON = ["type": long, "code": long, "message": long]
+        let event: JSON = ["type": "error", "error": error]
+        guard case .error(let fault) = try ServerEvent(parsing: event.encoded) else { return Issue.record("no error") }
+        #expect(DialogError(fault).explanation.utf8.count < 2_000)
+        let cut: JSON = [
+            "type": "response.done",
+            "response": ["id": "r", "status": "incomplete", "status_details": ["reason": long]],
+        ]
+        guard case .responseDone(_, .incomplete(let reason)) = try ServerEvent(parsing: cut.encoded) else {
+            return Issue.record("not cut")
+        }
+        #expect(reason.utf8.count < 200)
+        var answer = ChatAnswer(status: 400, hasKey: true)
+        let body: JSON = ["error": error]
+        _ = try answer.take(body.encoded)
+        do throws(DialogError) {
+            _ = try answer.finish(isWhole: true)
+            Issue.record("taken")
+        } catch { #expect(error.explanation.utf8.count < 2_000) }
+    }
+
     @Test("each is provoked by a test")
     func provoked() {
         let faults = ErrorProof.faults(of: DialogErrorCode.allCases.map(\.rawValue), Self.proofs)

@@ -5,7 +5,7 @@
 package struct ChatAnswer: Sendable {
     /// Of an answer that is no stream, bytes.
     static let maximumBody = 256 << 10
-    /// Of a server's own words about an error, characters.
+    /// Of a server's own words about an error, scalars.
     private static let longestMessage = 500
     private static let limits = JSONLimits(bytes: maximumBody, depth: 16, values: 5_000)
 
@@ -85,8 +85,8 @@ package struct ChatAnswer: Sendable {
                 throw DialogError(.tooLarge, "the model calls more than \(Self.maximumCalls) functions")
             }
             var call = calls[index] ?? DialogToolCall(id: "call_\(index)", name: "", arguments: "")
-            if let id = part["id"]?.string, !id.isEmpty { call.id = String(id.prefix(128)) }
-            if let name = part["function"]?["name"]?.string, !name.isEmpty { call.name = String(name.prefix(128)) }
+            if let id = part["id"]?.told(128), !id.isEmpty { call.id = id }
+            if let name = part["function"]?["name"]?.told(128), !name.isEmpty { call.name = name }
             call.arguments += part["function"]?["arguments"]?.string ?? ""
             guard call.arguments.utf8.count <= Self.maximumArguments else {
                 throw DialogError(
@@ -166,6 +166,6 @@ package struct ChatAnswer: Sendable {
     }
 
     private static func words(_ error: JSON) -> String? {
-        (error.string ?? error["message"]?.string).map { String($0.prefix(longestMessage)) }
+        error.told(longestMessage) ?? error["message"]?.told(longestMessage)
     }
 }

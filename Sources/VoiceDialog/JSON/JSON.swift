@@ -19,6 +19,11 @@ package enum JSON: Equatable, Sendable {
         return value
     }
 
+    /// As much of a stranger's text as is told of it: so many scalars, since one character may have any number of them.
+    func told(_ limit: Int) -> String? {
+        string.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(limit))) }
+    }
+
     package var integer: Int? {
         guard case .integer(let value) = self else { return nil }
         return value

@@ -160,7 +160,7 @@ extension ResponseOutcome {
         let details = response["status_details"]
         switch response["status"]?.string {
         case "cancelled": self = .cancelled
-        case "incomplete": self = .incomplete(details?["reason"]?.string ?? "")
+        case "incomplete": self = .incomplete(details?["reason"]?.told(64) ?? "")
         case "failed": self = .failed(ServerFault(details?["error"] ?? .null))
         default: self = .completed
         }
@@ -169,9 +169,9 @@ extension ResponseOutcome {
 
 extension ServerFault {
     fileprivate init(_ json: JSON) {
-        type = json["type"]?.string ?? ""
-        code = json["code"]?.string ?? ""
-        message = String((json["message"]?.string ?? "").prefix(500))
+        type = json["type"]?.told(64) ?? ""
+        code = json["code"]?.told(64) ?? ""
+        message = json["message"]?.told(500) ?? ""
         event = json["event_id"]?.string
     }
 }
