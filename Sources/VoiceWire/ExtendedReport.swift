@@ -78,8 +78,12 @@ package struct ExtendedReportWriter: Sendable {
 
 /// The loss patterns of an extended report, one after the other; blocks of other kinds are passed over.
 ///
-/// A view of the packet: copies nothing, allocates nothing, and cannot outlive the bytes.
+/// A view of the packet: copies nothing, allocates nothing, and cannot outlive the bytes. Looks at ``blockLimit`` blocks
+/// at most, and reads the pattern of a block where it is asked to alone.
 package struct LossPatterns: ~Escapable {
+    /// The most blocks of a report that are looked at, of whatever kind; a report with more is refused.
+    package static let blockLimit = 32
+
     /// Who reports.
     package let synchronizationSource: UInt32
     private let body: Span<UInt8>
@@ -105,44 +109,47 @@ package struct LossPatterns: ~Escapable {
         synchronizationSource = packet.body.loadUInt32(at: 0)
     }
 
-    /// The next pattern that tells of every packet (not thinned, section 4.1), or nil after the last; of a longer one
-    /// the first ``LossPattern/capacity`` packets.
-    ///
-    /// - Throws: ``WireError/truncated(_:)`` when a block reaches beyond the packet.
+    /// A block whose pattern has not been read.
+    package struct Block: Sendable {
+        /// Whose packets it is about.
+        package let source: UInt32
+        fileprivate let range: Range<Int>
+    }
+
+    /// Blocks that were looked at so far.
+    package private(set) var blocksSeen = 0
+    /// Patterns that were read so far; each costs more than a block that is passed over.
+    package private(set) var patternsRead = 0
+
+    /// The next pattern, as ``nextBlock()`` and ``pattern(of:)``.
     package mutating func next() throws(WireError) -> Element? {
         guard let block = try nextBlock() else { return nil }
-        return Element(source: source(of: block), pattern: pattern(in: block))
+        return Element(source: block.source, pattern: pattern(of: block))
     }
 
-    /// The next pattern about a source, as ``next()``; what is said of others is passed over unread.
-    package mutating func next(about source: UInt32) throws(WireError) -> LossPattern? {
-        while let block = try nextBlock() {
-            if self.source(of: block) == source { return pattern(in: block) }
-        }
-        return nil
-    }
-
-    /// How many patterns were read so far; each costs more than a block that is passed over.
-    private(set) var patternsRead = 0
-
-    /// Where the next block with a pattern lies.
-    private mutating func nextBlock() throws(WireError) -> Range<Int>? {
+    /// The next block with a pattern that tells of every packet (not thinned, section 4.1), or nil after the last.
+    ///
+    /// - Throws: ``WireError/truncated(_:)`` when a block reaches beyond the packet, ``WireError/malformed(_:)`` when
+    ///   there are more than ``blockLimit``.
+    package mutating func nextBlock() throws(WireError) -> Block? {
         while offset + 4 <= body.count {
+            guard blocksSeen < Self.blockLimit else { throw .malformed(.extendedReport) }
+            blocksSeen += 1
             let start = offset
             let end = start + 4 + 4 * Int(body.loadUInt16(at: start + 2))
             offset = end
             guard end <= body.count else { throw .truncated(.extendedReport) }
             guard body[start] == ExtendedReportWriter.lossRunLengths, body[start + 1] & 0x0F == 0 else { continue }
             guard end - start >= ExtendedReportWriter.blockHeaderBytes else { throw .truncated(.extendedReport) }
-            return start..<end
+            return Block(source: body.loadUInt32(at: start + 4), range: start..<end)
         }
         return nil
     }
 
-    private func source(of block: Range<Int>) -> UInt32 { body.loadUInt32(at: block.lowerBound + 4) }
-
-    private mutating func pattern(in block: Range<Int>) -> LossPattern {
+    /// Reads the pattern of a block of this report; of a longer one the first ``LossPattern/capacity`` packets.
+    package mutating func pattern(of block: Block) -> LossPattern {
         patternsRead += 1
+        let block = block.range
         let first = body.loadUInt16(at: block.lowerBound + 8)
         let wanted = min(Int(body.loadUInt16(at: block.lowerBound + 10) &- first), LossPattern.capacity)
         var pattern = LossPattern(firstSequenceNumber: first)

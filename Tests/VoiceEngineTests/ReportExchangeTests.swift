@@ -105,6 +105,43 @@ final class ReportExchangeTests {
         #expect(plan.settings.frameDuration == OpusEncoderSettings.voice.frameDuration && plan.copies == 0)
     }
 
+    @Test("Of a datagram full of loss patterns so many blocks are looked at, and one pattern of each stream is read")
+    func patterns() throws {
+        // A pattern of 16383 packets
+        func pattern(about source: UInt8) -> [UInt8] {
+            [1, 0, 0, 3, 0, 0, 0, source, 0, 0, 0xFF, 0xFF, 0x7F, 0xFF, 0, 0]
+        }
+        func extended(_ blocks: [[UInt8]]) -> [UInt8] {
+            let body = blocks.flatMap { $0 }
+            let words = 1 + body.count / 4
+            return [0x80, 207, UInt8(words >> 8), UInt8(words & 255), 0, 0, 0, 9] + body
+        }
+        func check(_ reports: [UInt8], blocks: Int, patterns: Int, isRefused: Bool, _ what: Comment) {
+            var fed = FedSources()
+            for source in 2...4 as ClosedRange<UInt32> { fed.append(source) }
+            let before = exchange.statistics
+            let bytes: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 9] + reports
+            exchange.receive(bytes.span, arrival: now, streams: &streams, fed: fed)
+            let after = exchange.statistics
+            #expect(after.blocksSeen - before.blocksSeen == blocks, what)
+            #expect(after.patternsRead - before.patternsRead == patterns, what)
+            #expect(after.reportsMalformed - before.reportsMalformed == (isRefused ? 1 : 0), what)
+        }
+        let limit = LossPatterns.blockLimit
+        let ours = (1...4 as ClosedRange<UInt8>).map { pattern(about: $0) }
+        let most = extended([[UInt8]](repeating: ours[0], count: limit))
+        check(most, blocks: limit, patterns: 1, isRefused: false, "as many as there may be, of one stream")
+        let tooMany = extended([[UInt8]](repeating: ours[0], count: limit + 1))
+        check(tooMany, blocks: limit, patterns: 1, isRefused: true, "one more")
+        let behind = extended([[UInt8]](repeating: pattern(about: 77), count: 20) + ours + ours)
+        check(behind, blocks: 28, patterns: 4, isRefused: false, "of another's stream, then of all of ours, twice")
+        let unknown = extended([[UInt8]](repeating: [9, 0, 0, 0], count: 300))
+        check(unknown, blocks: limit, patterns: 0, isRefused: true, "blocks of another kind")
+        let one = extended([ours[0]])
+        let several = (0..<50).flatMap { _ in one }
+        check(several, blocks: 1, patterns: 1, isRefused: false, "many extended reports")
+    }
+
     @Test("A listener's word counts for the time between its reports, not for how often it says it")
     func flood() throws {
         // Given a good listener, and one that reports 1000 times a second what it told before

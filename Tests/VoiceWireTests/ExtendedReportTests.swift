@@ -49,24 +49,44 @@ struct ExtendedReportTests {
             ])
     }
 
-    @Test("Of a report full of patterns only the one that was asked for is read")
-    func oneOfMany() throws {
-        // Given 70 patterns, as a run of 16383 packets each, that of source 169 the last, and a seventh of source 105
+    /// The sources of the blocks with patterns, how many blocks were looked at, and the error that ended it.
+    private func walk(_ bytes: [UInt8]) throws -> (sources: [UInt32], seen: Int, error: WireError?) {
+        var patterns = try LossPatterns(parsing: RTCPPacket(parsing: bytes.span))
+        var sources: [UInt32] = []
+        do throws(WireError) {
+            while let block = try patterns.nextBlock() { sources.append(block.source) }
+        } catch {
+            return (sources, patterns.blocksSeen, error)
+        }
+        return (sources, patterns.blocksSeen, nil)
+    }
+
+    @Test("Of a report full of patterns only those that are asked for are read, and of too many none is looked at")
+    func many() throws {
+        // Given 70 patterns, a run of 16383 packets each, of sources 100 to 169
         let many = (0..<70).flatMap { index -> [UInt8] in
             [1, 0, 0, 3, 0, 0, 0, 100 + UInt8(index), 0, 0, 0xFF, 0xFF, 0x7F, 0xFF, 0, 0]
         }
         let words = UInt16(1 + many.count / 4)
         let bytes = [0x80, 207, UInt8(words >> 8), UInt8(words & 255), 0, 0, 0, 7] + many
+        // When that of 120 is wanted
         var patterns = try LossPatterns(parsing: RTCPPacket(parsing: bytes.span))
-        // When that of 169 is wanted
-        let found = try patterns.next(about: 169)
+        var found: LossPattern?
+        while found == nil, let block = try patterns.nextBlock() {
+            if block.source == 120 { found = patterns.pattern(of: block) }
+        }
         // Then the others cost no more than to be passed over
-        #expect(patterns.patternsRead == 1)
         #expect(found?.count == LossPattern.capacity && found?.lostCount == 0)
-        #expect(try patterns.next(about: 169) == nil)
-        var absent = try LossPatterns(parsing: RTCPPacket(parsing: bytes.span))
-        #expect(try absent.next(about: 7) == nil)
-        #expect(absent.patternsRead == 0)
+        let (seen, read) = (patterns.blocksSeen, patterns.patternsRead)
+        #expect(seen == 21 && read == 1)
+        // And beyond the limit nothing is looked at, of whatever kind it is
+        let limit = LossPatterns.blockLimit
+        let all = try walk(bytes)
+        #expect(all.sources == (0..<UInt32(limit)).map { 100 + $0 })
+        #expect(all.seen == limit && all.error == .malformed(.extendedReport))
+        let unknown: [UInt8] = [0x80, 207, 0, 101, 0, 0, 0, 7] + (0..<100).flatMap { _ in [9, 0, 0, 0] as [UInt8] }
+        let others = try walk(unknown)
+        #expect(others.sources.isEmpty && others.seen == limit && others.error == .malformed(.extendedReport))
     }
 
     @Test("A run adds what its packets would one by one", arguments: UInt64(1)...20)

@@ -18,6 +18,9 @@ struct ReportExchange: BitwiseCopyable, Sendable {
         var reportsMalformed = 0
         /// Received, of our stream, and weighed; those that came too soon after another of the same listener are not.
         var reportsWeighed = 0
+        /// Blocks of extended reports that were looked at, and patterns that were read of them.
+        var blocksSeen = 0
+        var patternsRead = 0
     }
 
     /// A report is no longer than what any path carries whole (RFC 9000, section 14.1).
@@ -67,7 +70,9 @@ struct ReportExchange: BitwiseCopyable, Sendable {
 
     // MARK: Taking reports
 
-    /// Takes a datagram of reports, all from one sender. The first that it says of a stream counts.
+    /// Takes a datagram of reports, all from one sender. The first that it says of a stream counts, and the first
+    /// extended report: of one datagram ``LossPatterns/blockLimit`` blocks are looked at, and a pattern of each of our
+    /// streams is read. A server forwards 50 of each participant a second.
     ///
     /// - Parameter fed: the streams beside the microphone's.
     /// - Returns: what it says of those, in their order.
@@ -103,17 +108,11 @@ struct ReportExchange: BitwiseCopyable, Sendable {
     /// What it says of one of them.
     private struct Said: BitwiseCopyable {
         private var block: ReportBlock?
-        private var pattern: LossPattern?
+        var pattern: LossPattern?
 
         mutating func take(_ blocks: ReportBlocks, about source: UInt32?) {
             guard let source, block == nil else { return }
             block = blocks.block(about: source)
-        }
-
-        mutating func take(_ packet: RTCPPacket, about source: UInt32?) throws(WireError) {
-            guard let source, pattern == nil else { return }
-            var patterns = try LossPatterns(parsing: packet)
-            pattern = try patterns.next(about: source)
         }
 
         func word(of reporter: UInt32) -> ListenerWord? {
@@ -128,6 +127,7 @@ struct ReportExchange: BitwiseCopyable, Sendable {
         var news = News(reporter: try RTCPCompound.sender(of: datagram))
         var ofStream: SenderReport?
         var isReport = false
+        var isExtended = false
         var compound = RTCPCompound(datagram)
         while let packet = try compound.next() {
             switch packet.kind {
@@ -137,15 +137,34 @@ struct ReportExchange: BitwiseCopyable, Sendable {
                 let blocks = try ReportBlocks(parsing: packet)
                 news.microphone.take(blocks, about: source)
                 for index in news.fed.indices { news.fed[index].take(blocks, about: fed[index]) }
-            case .extendedReport:
-                try news.microphone.take(packet, about: source)
-                for index in news.fed.indices { try news.fed[index].take(packet, about: fed[index]) }
+            case .extendedReport where !isExtended:
+                isExtended = true
+                try readPatterns(packet, fed, into: &news)
             default: break
             }
         }
         if let ofStream { streams.note(ofStream, arrival: arrival) }
         if isReport { streams.heardReport(of: news.reporter, arrival: arrival) }
         return news
+    }
+
+    /// Reads what an extended report says of our streams, and nothing else of it.
+    private mutating func readPatterns(
+        _ packet: RTCPPacket, _ fed: FedSources, into news: inout News
+    ) throws(WireError) {
+        var patterns = try LossPatterns(parsing: packet)
+        defer {
+            statistics.blocksSeen += patterns.blocksSeen
+            statistics.patternsRead += patterns.patternsRead
+        }
+        while let block = try patterns.nextBlock() {
+            if block.source == source, news.microphone.pattern == nil {
+                news.microphone.pattern = patterns.pattern(of: block)
+            }
+            for index in news.fed.indices where block.source == fed[index] && news.fed[index].pattern == nil {
+                news.fed[index].pattern = patterns.pattern(of: block)
+            }
+        }
     }
 
     // MARK: Reporting

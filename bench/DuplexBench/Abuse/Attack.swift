@@ -149,7 +149,7 @@ final class AttackDatagrams {
         return bytes
     }
 
-    /// A report about the victim with as many patterns as a datagram holds; each says that 256 packets were lost.
+    /// A report about the victim with as many patterns as are looked at; each says that 256 packets were lost.
     private func patterns(from own: StreamAssignment) -> [UInt8]? {
         var pattern = LossPattern(firstSequenceNumber: UInt16(truncatingIfNeeded: count))
         for _ in 0..<LossPattern.capacity { pattern.append(false) }
@@ -159,7 +159,9 @@ final class AttackDatagrams {
                 canonicalName: Self.name.span, of: own.synchronizationSource, into: &span, at: length)
             var writer = ExtendedReportWriter(
                 synchronizationSource: own.synchronizationSource, at: length, limit: span.count)
-            while writer.append(pattern, of: victim.synchronizationSource, to: &span) {}
+            for _ in 0..<LossPatterns.blockLimit {
+                guard writer.append(pattern, of: victim.synchronizationSource, to: &span) else { break }
+            }
             return length + writer.byteCount
         }
     }
