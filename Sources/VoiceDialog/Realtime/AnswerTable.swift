@@ -39,7 +39,8 @@ struct AnswerTable: Sendable {
     }
 
     private mutating func forgetOne() {
-        let unwanted = answers.values.filter(\.isOver).map(\.id).min()
+        // One that is still to be created is to be known as unwanted then.
+        let unwanted = answers.values.filter { $0.isOver && $0.request == nil }.map(\.id).min()
         if let oldest = unwanted ?? answers.keys.min() { remove(oldest) }
     }
 
