@@ -63,6 +63,14 @@ def encoded(text: str, name: str, most: int | None = None) -> bytes:
     return data
 
 
+def octets(data: Any, name: str) -> bytes:
+    """Bytes for the library. Of a number, `bytes` would make as many zeroes."""
+    try:
+        return bytes(memoryview(data))
+    except TypeError:
+        raise TypeError(f"{name} is a {type(data).__name__}; give bytes") from None
+
+
 def argument(message: str) -> ArgumentError:
     """What this package refuses before the library sees it."""
     return ArgumentError(Status.INVALID_ARGUMENT, "status.invalidArgument", message, message.rpartition("; ")[2])

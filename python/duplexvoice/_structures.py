@@ -9,7 +9,7 @@ import typing
 from enum import IntEnum
 from typing import Any, TypeVar
 
-from ._library import ffi, string
+from ._library import argument, ffi, string
 
 Value = TypeVar("Value")
 
@@ -48,5 +48,8 @@ def write(value: Any, structure: Any) -> None:
         number = getattr(value, field.name)
         try:
             setattr(structure, field.name, int(number) if isinstance(number, (bool, IntEnum)) else number)
-        except (OverflowError, TypeError) as problem:
-            raise type(problem)(f"{type(value).__name__}.{field.name} is {number!r}: {problem}") from None
+        except OverflowError as problem:
+            name = f"{type(value).__name__}.{field.name}"
+            raise argument(f"{name} is out of its range: {problem}; take a smaller number") from None
+        except TypeError as problem:
+            raise TypeError(f"{type(value).__name__}.{field.name} is {number!r}: {problem}") from None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _sound
 from ._handle import Handle
-from ._library import argument, check, encoded, ffi, lib, new_error, sized
+from ._library import argument, check, encoded, ffi, lib, new_error, octets, sized
 from ._structures import read
 from .conversation import Conversation
 from .enumerations import (
@@ -235,7 +235,7 @@ class Engine(Handle):
         kept = _text(room, "room")
         options.room = kept
         options.interruptible = whole(interruptible, "interruptible")
-        options.role, options.by_choice = int(role), int(bool(by_choice))
+        options.role, options.by_choice = whole(role, "role"), int(bool(by_choice))
         options.allow_plaintext, options.listen_only = int(bool(allow_plaintext)), int(bool(listen_only))
         error = new_error()
         status = lib.dv_engine_join(self._handle, encoded(url, "url"), encoded(token, "token"), options, error)
@@ -253,7 +253,7 @@ class Engine(Handle):
 
     def send(self, message: bytes, participant: int = 0) -> None:
         """Sends up to 1024 bytes to one participant, or to all others."""
-        data, error = bytes(message), new_error()
+        data, error = octets(message, "message"), new_error()
         check(lib.dv_engine_send(self._handle, whole(participant, "participant"), data, len(data), error), error)
 
     def set_text(self, stream: str, text: str, *, final: bool = False) -> None:
@@ -320,7 +320,7 @@ class Engine(Handle):
     def set_role(self, role: Role) -> None:
         """Becomes a talker or a listener, as far as the token lets it; EventKind.ROLE follows."""
         error = new_error()
-        check(lib.dv_engine_set_role(self._handle, int(role), error), error)
+        check(lib.dv_engine_set_role(self._handle, whole(role, "role"), error), error)
 
     def set_attribute(self, key: str, value: str | None) -> None:
         """Tells something of this engine to everybody in the room, whoever comes later too; None takes it back."""

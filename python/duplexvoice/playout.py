@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from . import _sound
 from ._handle import Handle
-from ._library import check, ffi, lib, new_error, sized
+from ._library import check, ffi, lib, new_error, octets, sized
 from ._structures import read
 from .enumerations import PlayoutProfile
 from .far_end import whole
@@ -82,12 +82,12 @@ class Playout(Handle):
 
     def insert(self, packet: bytes, arrival_ns: int) -> None:
         """Brings an RTP packet of Opus, as it came. ExhaustedError: as many wait as may, since nobody pulls."""
-        data = bytes(packet)
+        data = octets(packet, "packet")
         check(lib.dv_playout_insert(self._handle, data, len(data), whole(arrival_ns, "arrival_ns", _LAST_TIME)))
 
     def insert_opus(self, payload: bytes, sequence_number: int, timestamp: int, arrival_ns: int) -> None:
         """The same of an Opus packet without an RTP header; its number and its place in frames of 48 kHz wrap."""
-        data = bytes(payload)
+        data = octets(payload, "payload")
         number = whole(sequence_number, "sequence_number", 0xFFFF)
         place = whole(timestamp, "timestamp")
         time = whole(arrival_ns, "arrival_ns", _LAST_TIME)

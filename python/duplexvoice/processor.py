@@ -13,6 +13,7 @@ from ._library import argument, check, ffi, lib, new_error, sized
 from ._sound import Samples
 from ._structures import read, write
 from .enumerations import Backend, Echo, Gain, Noise, NoiseMethod, Preset, VoiceDetection
+from .far_end import whole
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Settings:
     def preset(cls, preset: Preset) -> Settings:
         """The settings of a preset."""
         settings = sized("dv_processor_settings")
-        check(lib.dv_processor_preset(int(preset), settings))
+        check(lib.dv_processor_preset(whole(preset, "preset"), settings))
         return read(cls, settings)
 
     def _structure(self) -> Any:
@@ -182,8 +183,8 @@ def clean(
             processor.process(heard[at : at + block], None if reference is None else reference[at : at + block])
             for at in range(0, padded, block)
         ]
-        whole: Samples = np.concatenate([heard.reshape(-1)[:0], *parts])
-        return whole[late : late + length]
+        cleaned: Samples = np.concatenate([heard.reshape(-1)[:0], *parts])
+        return cleaned[late : late + length]
 
 
 def _padded(sound: Any, frames: int) -> Any:

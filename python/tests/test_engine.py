@@ -213,6 +213,7 @@ class MisuseTests(unittest.TestCase):
                 lambda: near.open_far_end(near_end_rate=44_100), lambda: near.open_far_end(queue_ms=-1),
                 lambda: near.set_token("x" * 1_001), lambda: near.begin_utterance(-1),
                 lambda: near.open_conversation(mode=7), lambda: near.send(b"x" * 1_025),
+                lambda: near.set_role(-1), lambda: near.join("udp://127.0.0.1:9", "x", role=1 << 40),
             ]  # fmt: skip
             for number, call in enumerate(calls):
                 with self.assertRaises(dv.DuplexVoiceError, msg=str(number)) as refused:
@@ -221,6 +222,7 @@ class MisuseTests(unittest.TestCase):
             for call in (
                 lambda: near.send_capture(sound.astype(np.int16)), lambda: near.pull_playback(4.5),
                 lambda: near.join(b"udp://", "x"), lambda: near.send("text"), lambda: near.set_volume("1", 1),
+                lambda: near.send(5),
             ):  # fmt: skip
                 with self.assertRaises(TypeError):
                     call()

@@ -71,8 +71,11 @@ class MisuseTests(unittest.TestCase):
             ):  # fmt: skip
                 with self.assertRaises(dv.ArgumentError):
                     call()
-            with self.assertRaises(TypeError):
-                playout.insert("packet", 0)  # type: ignore[arg-type]
+            for wrong in ("packet", 12, None):
+                with self.assertRaises(TypeError):
+                    playout.insert(wrong, 0)  # type: ignore[arg-type]
+                with self.assertRaises(TypeError):
+                    playout.insert_opus(wrong, 0, 0, 0)  # type: ignore[arg-type]
             with self.assertRaises(dv.ExhaustedError):
                 for index in range(300):
                     playout.insert(rtp(index), 0)

@@ -69,8 +69,12 @@ class ProcessorTests(unittest.TestCase):
             self.assertTrue(refused.exception.remedy)
             self.assertFalse(refused.exception.is_retryable)
             settings.target_level = 1 << 40
-            with self.assertRaises(OverflowError):
+            with self.assertRaises(dv.ArgumentError) as refused:
                 processor.apply(settings)
+            self.assertIn("Settings.target_level", str(refused.exception))
+        for wrong in (-1, 4, 1 << 40):
+            with self.assertRaises(dv.ArgumentError):
+                dv.Settings.preset(wrong)  # type: ignore[arg-type]
 
 
 class MisuseTests(unittest.TestCase):
