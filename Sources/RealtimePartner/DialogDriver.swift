@@ -246,6 +246,8 @@ actor DialogDriver {
     private func answerApp(_ ask: (inout RealtimeDialog) -> AnswerID) -> TurnID? {
         // Before the server is asked: of what is refused it is to know nothing.
         guard let spoken = try? conversation.interject() else { return nil }
+        // Nor while it makes another answer: it makes one at a time.
+        for id in answers.values { dialog.cancel(id) }
         turnReceived = now
         return speak(ask(&dialog)) { spoken }
     }

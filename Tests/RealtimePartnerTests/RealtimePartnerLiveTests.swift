@@ -136,6 +136,23 @@ struct RealtimePartnerLiveTests {
         #expect(await !talk.requests.say("Nobody is there."))
     }
 
+    @Test("what an app says is asked for behind the end of the answer in whose place it comes")
+    func saysInto() async throws {
+        let server = try ScriptedRealtimeServer(answer: Self.hum(3), isEndless: true)
+        let talk = try await Talk(Self.silence(1), port: server.port)
+        try await talk.events.wait { if case .ready = $0 { true } else { false } }
+        #expect(await talk.requests.say("One moment, please."))
+        try await talk.events.wait { if case .turn(.answerStarted) = $0 { true } else { false } }
+        #expect(await talk.requests.say("Here it is."))
+        while server.requests("response.create").count < 2 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(
+            server.types.filter { $0.hasPrefix("response.") } == [
+                "response.create", "response.cancel", "response.create",
+            ])
+        await talk.engine.stop()
+        #expect(await talk.talking.value == nil)
+    }
+
     @Test("who is spoken into stops, and the server is told how far it was heard")
     func interrupted() async throws {
         let server = try ScriptedRealtimeServer(answer: Self.hum(20))

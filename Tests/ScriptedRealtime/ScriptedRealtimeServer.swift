@@ -32,8 +32,10 @@ package final class ScriptedRealtimeServer: Sendable {
         }
     }
 
-    /// - Parameter later: the answer to all requests but the first; the same as that where it is nil.
-    package init(answer: [Int16], later: [Int16]? = nil, port: UInt16 = 0) throws {
+    /// - Parameters:
+    ///   - later: the answer to all requests but the first; the same as that where it is nil.
+    ///   - isEndless: whether more of each answer seems to come.
+    package init(answer: [Int16], later: [Int16]? = nil, port: UInt16 = 0, isEndless: Bool = false) throws {
         let notes = Notes()
         self.notes = notes
         server = try WebSocketServer(interface: "127.0.0.1", port: port) { link in
@@ -48,7 +50,8 @@ package final class ScriptedRealtimeServer: Sendable {
                         guard request["type"] == "response.create" else { break }
                         let number = Self.number(notes)
                         let answered = number > 1 ? later ?? answer : answer
-                        for message in Self.messages(of: answered, number, to: request) { link.send(message.encoded) }
+                        let messages = Self.messages(of: answered, number, to: request)
+                        for message in messages.dropLast(isEndless ? 1 : 0) { link.send(message.encoded) }
                     case .ended: return
                     }
                 }
