@@ -59,7 +59,7 @@ struct HistoryTests {
 
     @Test(
         "Given answers that are heard whole, come in late pieces, or are cancelled, on a loudspeaker with a clock of its own, then the history has each to 10 ms",
-        arguments: cases(1...20 as ClosedRange<UInt64>))
+        .enabled(if: isOptimised), arguments: 1...8 as ClosedRange<UInt64>)
     func answers(seed: UInt64) throws {
         // Given
         var random = SeededNumbers(seed: seed)
@@ -117,7 +117,7 @@ struct HistoryTests {
 
     @Test(
         "Given a person who speaks into an answer, when it is given up, then the history has it to 10 ms",
-        .enabled(if: isOptimised), arguments: 1...6 as ClosedRange<UInt64>)
+        .enabled(if: isOptimised), arguments: 1...3 as ClosedRange<UInt64>)
     func interruptions(seed: UInt64) throws {
         // Given
         var random = SeededNumbers(seed: seed)

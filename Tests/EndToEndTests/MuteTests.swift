@@ -46,7 +46,7 @@ struct MuteTests {
 
     @Test(
         "silence is sent on, or a packet a second, where that is asked for",
-        arguments: cases([MuteKind.silence, .keepAlive]))
+        .enabled(if: isOptimised), arguments: [MuteKind.silence, .keepAlive])
     func kinds(kind: MuteKind) throws {
         let call = try SimulatedCall(Talk(a: [0.2...6], length: 6, seed: 3).overCables)
         call.run(for: .seconds(1.5))
@@ -66,7 +66,8 @@ struct MuteTests {
         #expect((level ?? -96) > -45)
     }
 
-    @Test("the end of what is said before muting fades: nothing is made up behind it")
+    @Test(
+        "the end of what is said before muting fades: nothing is made up behind it", .enabled(if: isOptimised))
     func fades() throws {
         // Given a call in which A mutes in the middle of a word, and the same call without muting
         let (muted, open) = (try call(mutes: true), try call(mutes: false))
@@ -85,13 +86,14 @@ struct MuteTests {
         #expect(steps(heard.heard(1.9...2.2)) < 1.5 * steps(hearing.heard(1.5...2.5)))
     }
 
-    @Test("the first word after unmuting is whole but for the fade")
+    @Test("the first word after unmuting is whole but for the fade", .enabled(if: isOptimised))
     func firstWord() throws {
         // Given a call in which A unmutes while talking, and the same call without muting
         let (muted, open) = (try call(mutes: true), try call(mutes: false))
         // When what is heard of the two is compared from the end of the fade on, each by its own way
         let later = try #require(Hearing(muted, from: .a, while: 4.1...5.8))
         let reference = try #require(Hearing(open, from: .a, while: 4.1...5.8))
+        var compared = 0
         for start in stride(from: 4.02, to: 4.3, by: 0.02) {
             let word = start...start + 0.02
             guard let expected = SignalLevel(of: reference.heard(word).span).rmsDecibels, expected > -45 else {
@@ -100,6 +102,8 @@ struct MuteTests {
             // Then each 20 ms is as loud. Measured: within 0.6 dB
             let level = try #require(SignalLevel(of: later.heard(word).span).rmsDecibels)
             #expect(abs(level - expected) < 2, "at \(start) s")
+            compared += 1
         }
+        #expect(compared > 0, "A says nothing there")
     }
 }

@@ -1,9 +1,11 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 import VoiceSimulation
 
-@Suite("A bad network")
+/// Shares of what is made up, of which an unoptimised build says nothing more.
+@Suite("A bad network", .enabled(if: isOptimised))
 struct NetworkTests {
     /// What B plays of A after 8 s on `conditions`.
     private func playout(
@@ -21,8 +23,7 @@ struct NetworkTests {
     }
 
     @Test(
-        "one packet in ten is lost, in bursts: redundancy restores most of what stands alone", arguments: Scenario.seeds
-    )
+        "one packet in ten is lost, in bursts: redundancy restores most of what stands alone", arguments: Scenario.few)
     func bursts(seed: UInt64) throws {
         var conditions = NetworkConditions.lan
         conditions.loss = .bursts(0.1, meanBurst: 1.5)
@@ -38,7 +39,7 @@ struct NetworkTests {
         #expect(Scenario.concealedRatio(restored) < 0.75 * Scenario.concealedRatio(made))
     }
 
-    @Test("packets overtake each other and come twice: the listener does not notice", arguments: Scenario.seeds)
+    @Test("packets overtake each other and come twice: the listener does not notice", arguments: Scenario.few)
     func disorder(seed: UInt64) throws {
         var conditions = NetworkConditions.lan
         conditions.reordering = .init(probability: 0.1, hold: .milliseconds(25) ... .milliseconds(45))

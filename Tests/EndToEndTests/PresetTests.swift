@@ -51,7 +51,9 @@ struct PresetTests {
         #expect(Scenario.concealedRatio(try Scenario.stream(call, at: .b).playout) < 0.02)
     }
 
-    @Test("in a music lesson a held note keeps its level, however high and soft, for as long as it is held")
+    @Test(
+        "in a music lesson a held note keeps its level, however high and soft, for as long as it is held",
+        .enabled(if: isOptimised))
     func heldNotes() throws {
         // Given a musician who holds two notes, one of them 60 dB below full scale and at 12 kHz
         let notes: [(hertz: Double, amplitude: Double)] = [(1_000, 0.25), (12_000, 0.001)]

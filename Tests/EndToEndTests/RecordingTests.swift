@@ -51,7 +51,7 @@ private final class MemoryStore: RecordingStore {
 struct RecordingTests {
     /// Length of the recorded call in an optimised build; DUPLEXVOICE_RECORDED_SECONDS makes it another.
     private static var recordedSeconds: Double {
-        ProcessInfo.processInfo.environment["DUPLEXVOICE_RECORDED_SECONDS"].flatMap(Double.init) ?? 120
+        ProcessInfo.processInfo.environment["DUPLEXVOICE_RECORDED_SECONDS"].flatMap(Double.init) ?? 40
     }
 
     /// Two talkers over loudspeakers and a bad Wi-Fi.

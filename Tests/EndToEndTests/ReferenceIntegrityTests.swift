@@ -22,14 +22,12 @@ struct ReferenceIntegrityTests {
 
     @Test("nothing, as long as nothing is wrong: clocks that drift are followed")
     func nothing() throws {
-        for seed in Scenario.seeds {
-            for ppm in [80.0, nil] {
-                let call = try Self.start(12, seed: seed, playbackPPM: ppm)
-                call.run(for: .seconds(12))
-                #expect(Self.changes(call).isEmpty, "seed \(seed), \(ppm ?? 0) ppm: \(Self.changes(call))")
-                let integrity = try #require(call.statistics(.a).uplink.referenceIntegrity)
-                #expect(integrity.gaps == 0 && integrity.gainChanges == 0 && integrity.shifts == 0 && !integrity.isLate)
-            }
+        for (seed, ppm) in zip(Scenario.seeds, [80.0, nil, 80, nil] as [Double?]) {
+            let call = try Self.start(12, seed: seed, playbackPPM: ppm)
+            call.run(for: .seconds(12))
+            #expect(Self.changes(call).isEmpty, "seed \(seed), \(ppm ?? 0) ppm: \(Self.changes(call))")
+            let integrity = try #require(call.statistics(.a).uplink.referenceIntegrity)
+            #expect(integrity.gaps == 0 && integrity.gainChanges == 0 && integrity.shifts == 0 && !integrity.isLate)
         }
     }
 
@@ -48,7 +46,7 @@ struct ReferenceIntegrityTests {
 
     @Test("that somebody turned the volume")
     func volume() throws {
-        for seed in Scenario.seeds {
+        for seed in Scenario.few {
             // When A's loudspeaker is turned down by 8 dB, then that is told once
             let (change, integrity) = try Self.told(seed: seed) { $0.echoReturnLossDecibels += 8 }
             guard case .gainChanged(let decibels) = change else {
@@ -62,7 +60,7 @@ struct ReferenceIntegrityTests {
 
     @Test("that a device holds its sound longer than it says")
     func shift() throws {
-        for seed in Scenario.seeds {
+        for seed in Scenario.few {
             // When A's device buffers 80 ms more, and its times do not tell, then that is told once
             let (change, integrity) = try Self.told(seed: seed) { $0.bulkDelayFrames += 3_840 }
             guard case .shifted(let shift) = change else {

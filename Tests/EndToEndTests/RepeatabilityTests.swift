@@ -40,7 +40,7 @@ struct RepeatabilityTests {
 
     @Test("a long call of two talkers, to its end", .enabled(if: isOptimised))
     func longCall() throws {
-        let seconds = 60.0
+        let seconds = 30.0
         let talk = Talk(a: [0.5...seconds], b: [0.5...seconds], length: seconds, seed: 9)
         let call = try SimulatedCall(talk.overLoudspeakers)
         call.run(for: .seconds(seconds))

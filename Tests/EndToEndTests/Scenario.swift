@@ -1,17 +1,14 @@
 import SimulatedCalls
+import TestCases
 import Testing
 import VoiceEngine
 
 /// What the scenarios of this folder ask of a call.
 enum Scenario {
-    // Unoptimised code takes some ten times as long, and is given one short case of each.
-    #if DEBUG
-        /// The seeds that each statistical scenario holds for.
-        static let seeds: [UInt64] = [2]
-    #else
-        /// The seeds that each statistical scenario holds for.
-        static let seeds: [UInt64] = [2, 3, 4, 5]
-    #endif
+    /// The seeds that each statistical scenario holds for.
+    static let seeds = cases([2, 3, 4, 5] as [UInt64])
+    /// Those of a scenario that a module's own tests show for many seeds, or whose seeds are alike.
+    static let few = cases([2, 3] as [UInt64])
 
     /// The side whose sound is played at `listener`; a call without it cannot be judged.
     static func stream(_ call: SimulatedCall, at listener: SimulatedCall.Side) throws -> EngineStatistics.Stream {

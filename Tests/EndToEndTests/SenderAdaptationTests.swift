@@ -46,7 +46,8 @@ struct SenderAdaptationTests {
         $0.encoder.usesForwardErrorCorrection = false
     }
 
-    @Test("a clean path: FEC is off within 4 s, and fewer bytes go", arguments: Scenario.seeds)
+    @Test(
+        "a clean path: FEC is off within 4 s, and fewer bytes go", .enabled(if: isOptimised), arguments: Scenario.few)
     func clean(seed: UInt64) throws {
         let adaptive = try call(9, seed: seed)
         adaptive.run(for: .seconds(4))
@@ -64,7 +65,7 @@ struct SenderAdaptationTests {
 
     @Test(
         "a tenth lost one by one: FEC is back within 5 s, and less is made up than without",
-        .enabled(if: isOptimised), arguments: Scenario.seeds)
+        .enabled(if: isOptimised), arguments: Scenario.few)
     func random(seed: UInt64) throws {
         let adaptive = try call(16, seed: seed)
         let without = try call(16, seed: seed, Self.fixedWithout)
@@ -84,7 +85,7 @@ struct SenderAdaptationTests {
 
     @Test(
         "bursts: copies come, less is made up than with FEC alone; when the bursts end, they go",
-        .enabled(if: isOptimised), arguments: Scenario.seeds)
+        .enabled(if: isOptimised), arguments: Scenario.few)
     func bursts(seed: UInt64) throws {
         let adaptive = try call(60, seed: seed)
         let without = try call(60, seed: seed) { $0.adaptation.mostCopies = 0 }
@@ -106,7 +107,7 @@ struct SenderAdaptationTests {
         #expect(now.encoder?.expectedLossPercent == 0 && now.encoder?.bitratePerSecond == 32_000)
     }
 
-    @Test("reports know the round trip to within a millisecond, and what was lost", arguments: Scenario.seeds)
+    @Test("reports know the round trip to within a millisecond, and what was lost", arguments: Scenario.few)
     func roundTrip(seed: UInt64) throws {
         var configuration = Talk(a: [0.2...8], b: [0.2...8], length: 8, seed: seed).overCables
         // A route whose two ends differ, and no jitter: 4 ways of 17 ms

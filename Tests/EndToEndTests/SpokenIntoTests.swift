@@ -88,7 +88,7 @@ struct SpokenIntoTests {
 
     @Test(
         "Given a person who goes on speaking into it, then the agent is silent in time, interrupted, and told how far it was heard",
-        arguments: cases(1...3))
+        .enabled(if: isOptimised), arguments: 1...3)
     func interrupted(seed: UInt64) throws {
         let call = try Self.call(speaking: 2.5, room: .office, isLossy: true, seed: seed)
         call.run(for: .seconds(1))

@@ -5,7 +5,7 @@ import VoiceSimulation
 
 /// What is left of a talker while the far end talks too, in rooms. The talkers are synthetic: like none that the
 /// canceller's network has learned from, which is what anything that has learned may fail on.
-@Suite("A talker through the far end")
+@Suite("A talker through the far end", .enabled(if: isOptimised))
 struct TalkerTests {
     struct Room: Sendable, CustomTestStringConvertible {
         var testDescription: String
@@ -37,7 +37,7 @@ struct TalkerTests {
     /// 3 s of the far end alone, then 4 s of both.
     private static let (alone, frames) = (3 * 48_000, 7 * 48_000)
 
-    @Test("is understood", arguments: cases(rooms), cases([UInt64(1), 2]))
+    @Test("is understood", arguments: rooms, [UInt64(1), 2])
     func isUnderstood(room: Room, seed: UInt64) throws {
         // Given
         let far = SyntheticSpeech.samples(
