@@ -74,13 +74,17 @@ enum OutputFile {
         guard failure == 0 else { throw SystemError(number: failure) }
     }
 
-    /// Writes all of `text`; returns 0 or the `errno` that stood in the way.
+    /// Writes all of `text`; returns 0 or the `errno` that stood in the way. Blocks while a reader is slow.
     static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {
                 rest = rest.dropFirst(written)
+            } else if written < 0, errno == EAGAIN {
+                // A stream that another program has made non-blocking, and whose reader is slow.
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                unsafe poll(&room, 1, -1)
             } else if written == 0 || errno != EINTR {
                 return written == 0 ? EIO : errno
             }

@@ -1,6 +1,9 @@
+import Dispatch
 import Foundation
 import Testing
 import VoiceDevices
+
+@testable import duplex
 
 @Suite("Output of a call that cannot be written is told, and nothing else is harmed")
 struct OutputLiveTests {
@@ -14,6 +17,43 @@ struct OutputLiveTests {
         expectFailure(result, code: 1, saying: "'/dev/full'")
         #expect(result.json != nil)
         _ = server.stop()
+    }
+
+    @Test("a pipe that somebody has made non-blocking gets every word, however slow its reader is")
+    func nonBlocking() async throws {
+        // Given a pipe that holds less than what is written
+        var ends: [Int32] = [0, 0]
+        let made = unsafe pipe(&ends)
+        try #require(made == 0)
+        let (reader, writer) = (ends[0], ends[1])
+        try #require(fcntl(writer, F_SETFL, O_NONBLOCK) == 0)
+        let text = String(repeating: "a line of a result\n", count: 50_000)
+        // When it is read meanwhile
+        async let heard = withCheckedContinuation { (done: CheckedContinuation<[UInt8], Never>) in
+            DispatchQueue.global().async { done.resume(returning: Self.all(of: reader)) }
+        }
+        let failure = await withCheckedContinuation { (done: CheckedContinuation<Int32, Never>) in
+            DispatchQueue.global().async {
+                let failure = OutputFile.write(text, to: writer)
+                close(writer)
+                done.resume(returning: failure)
+            }
+        }
+        // Then nothing is missing
+        let whole = await heard
+        close(reader)
+        #expect(failure == 0)
+        #expect(whole == Array(text.utf8))
+    }
+
+    private static func all(of descriptor: Int32) -> [UInt8] {
+        var all: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = unsafe read(descriptor, &part, part.count)
+            guard count > 0 else { return all }
+            all += part[..<count]
+        }
     }
 
     @Test("a call whose events nobody reads any more ends, and its recording is whole")
