@@ -104,6 +104,41 @@ struct RealtimeDialogTests {
         #expect(error?.code == .tooLarge)
     }
 
+    @Test(
+        "an answer that the server would not begin beside another is asked for again when that is done, if it is wanted"
+    )
+    func putOff() throws {
+        for isWanted in [true, false] {
+            // Given an answer that is not wanted any more before the server has begun it, and one that is asked for then
+            var server = try DialogServer()
+            let first = server.dialog.endTurn()
+            server.dialog.cancel(first)
+            server.dialog.heard(of: first, .zero, isComplete: false)
+            let second = server.dialog.say("and now?")
+            let asked = try server.takeRequests().last
+            try server.create("r1", tag: first)
+            // When the server is still at the first
+            let fault: JSON = [
+                "code": "conversation_already_has_active_response", "message": "busy",
+                "event_id": asked?["event_id"] ?? .null,
+            ]
+            try server.send(["type": "error", "error": fault])
+            #expect(try server.takeTypes() == ["response.cancel"])
+            if !isWanted {
+                server.dialog.cancel(second)
+                server.dialog.heard(of: second, .zero, isComplete: false)
+            }
+            try server.finish("r1", status: "cancelled")
+            // Then
+            #expect(try server.takeTypes() == (isWanted ? ["response.create"] : []))
+            guard isWanted else { continue }
+            try server.create("r2", tag: second)
+            try server.speak([5], "r2")
+            #expect(server.dialog.takeSound(of: second, atMost: 10) == [5])
+            #expect(try server.takeEvents() == [.soundWaits(second)])
+        }
+    }
+
     @Test("a server that begins one answer after the other, unasked, does not put out the one that is spoken")
     func crowd() throws {
         var server = try DialogServer()

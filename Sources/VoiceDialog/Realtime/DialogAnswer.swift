@@ -23,6 +23,8 @@ struct DialogAnswer: Sendable {
     let id: AnswerID
     /// The number of the request that waits for its response; nil where none does.
     var request: Int?
+    /// The server would not begin it beside another: it is asked for again when that is done.
+    var isPutOff = false
     /// The response that is under way.
     var response: String?
     /// Not wanted any more: nothing of it is handed out.
@@ -81,6 +83,7 @@ struct DialogAnswer: Sendable {
         isRemembered = isRemembered && parts.isEmpty && messages.isEmpty
         for index in parts.indices { parts[index].item = nil }
         messages = []
+        isPutOff = false
     }
 
     /// What makes the server's conversation agree with what was heard: the message in which it ended is truncated

@@ -3,6 +3,9 @@ internal import VoiceQueue
 // What the server sends.
 
 extension RealtimeDialog {
+    /// The error of a server that makes one answer at a time, and is at one.
+    private static let busy = "conversation_already_has_active_response"
+
     /// A whole message of the server's.
     package mutating func received(_ message: [UInt8], now: Duration) {
         let event: ServerEvent
@@ -36,6 +39,7 @@ extension RealtimeDialog {
         case .responseDone(let response, let outcome):
             guard let id = owner(of: response, now: now) else { return }
             done(id, response, outcome)
+            askForPutOff()
         case .itemAdded(let response, let item, let isMessage):
             guard isMessage, let id = owner(of: response, now: now) else { return }
             // Of an answer that was settled nothing was heard here.
@@ -81,6 +85,17 @@ extension RealtimeDialog {
         case .cancelled: finish(id, DialogError(.server, "the server cancelled the answer"))
         case .incomplete(let reason): finish(id, DialogError(.server, "the server cut the answer: \(reason)"))
         case .failed(let fault): finish(id, DialogError(fault))
+        }
+    }
+
+    private mutating func askForPutOff() {
+        for id in table.answers.keys.sorted() where table[id]?.isPutOff == true {
+            if table[id]?.isOver == true {
+                table.remove(id)
+            } else {
+                _ = table.update(id) { $0.isPutOff = false }
+                request(id)
+            }
         }
     }
 
@@ -132,7 +147,10 @@ extension RealtimeDialog {
         switch fault.event.flatMap(ClientEvent.purpose(ofEvent:)) {
         case (.cancel, _)?, (.truncate, _)?, (.delete, _)?: counts.lateRefusals += 1
         case (.response, let number)?:
-            if let asked = table.answers.values.first(where: { $0.request == number }) { finish(asked.id, error) }
+            guard let asked = table.answers.values.first(where: { $0.request == number }) else { break }
+            // One that is not wanted may have been begun, or be going on, when this was asked for.
+            let isBusy = fault.code == Self.busy && table.answers.values.contains { $0.response != nil }
+            if isBusy { _ = table.update(asked.id) { $0.isPutOff = true } } else { finish(asked.id, error) }
         default: tell(.failed(error))
         }
     }

@@ -219,7 +219,7 @@ package struct RealtimeDialog: Sendable {
         request(id)
     }
 
-    private mutating func request(_ id: AnswerID) {
+    mutating func request(_ id: AnswerID) {
         let number = send(
             .createResponse(
                 tag: String(id.rawValue), isTextOnly: settings.isTextOnly, instructions: table[id]?.instructions))
