@@ -50,6 +50,25 @@ struct SpeexStageTests {
         #expect(abs(rms(output[part]) - rms(near[part])) < 4)
     }
 
+    @Test("takes nothing that was played before it was off for what is heard when it is on again")
+    func forgetsWhileOff() throws {
+        // Given an echo that is known, and a far end that falls silent when the canceller is switched off
+        var far = noise(seconds: 6, rate: Self.rate, seed: 7, level: -26)
+        for index in (4 * Self.rate)..<far.count { far[index] = 0 }
+        let hiss = noise(seconds: 6, rate: Self.rate, seed: 8, level: -70)
+        let microphone = sum(echo(of: far, rate: Self.rate, delay: 160), hiss)
+        let settings = ProcessingSettings(echo: .soft)
+        let processor = try ProcessingBackend.speexDSP.makeProcessor(sampleRate: Self.rate, settings: settings)
+        // When it is off for a second
+        let run = try ProcessorRun(processor, capture: microphone, reference: far) { block in
+            if block == 400 { try processor.apply(.bypass) }
+            if block == 500 { try processor.apply(settings) }
+        }
+        // Then there is no estimate of what is not heard any more
+        let part = (5 * Self.rate + 480)..<(5 * Self.rate + 3_200)
+        #expect(rms(run.output[part]) < rms(microphone[part]) + 3)
+    }
+
     @Test("takes noise away, by the setting")
     func noiseRemoved() throws {
         let hiss = noise(seconds: 4, rate: Self.rate, seed: 4, level: -40)

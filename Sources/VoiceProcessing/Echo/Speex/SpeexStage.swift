@@ -29,6 +29,11 @@ final class SpeexStage: EchoStage {
     private var capture: FixedArray<Int16>
     private var reference: FixedArray<Int16>
     private var output: FixedArray<Int16>
+    /// What the canceller is given while it is off, and gives back.
+    private let silence: FixedArray<Int16>
+    private var unheard: FixedArray<Int16>
+    /// Blocks of silence until nothing is left of what was played before it was switched off.
+    private var blocksToForget = 0
     private var echo = ProcessingSettings.EchoSuppression.off
     private var noise = ProcessingSettings.NoiseSuppression.off
 
@@ -46,6 +51,8 @@ final class SpeexStage: EchoStage {
         capture = FixedArray(count: block, repeating: 0)
         reference = FixedArray(count: block, repeating: 0)
         output = FixedArray(count: block, repeating: 0)
+        silence = FixedArray(count: block, repeating: 0)
+        unheard = FixedArray(count: block, repeating: 0)
         var rate = Int32(sampleRate)
         unsafe _ = speex_echo_ctl(canceller, SPEEX_ECHO_SET_SAMPLING_RATE, &rate)
     }
@@ -63,6 +70,7 @@ final class SpeexStage: EchoStage {
         let (before, hadEcho) = (delay, echo != .off)
         (echo, noise) = (settings.echo, settings.noise)
         configure()
+        if hadEcho != (echo != .off) { blocksToForget = Int(Self.tailSeconds * 100) + 1 }
         // The canceller's output differs from its input by a notch at 0 Hz, and the preprocessor overlaps blocks.
         return delay != before || hadEcho != (echo != .off) ? delay : nil
     }
@@ -83,11 +91,19 @@ final class SpeexStage: EchoStage {
             preprocessor, SPEEX_PREPROCESS_SET_ECHO_STATE, unsafe state.map { unsafe UnsafeMutableRawPointer($0) })
     }
 
+    /// Both sides fall silent for the canceller, as in ``NativeStage``.
+    private func forget() {
+        guard blocksToForget > 0 else { return }
+        blocksToForget -= 1
+        unsafe speex_echo_cancellation(canceller, silence.start, silence.start, unheard.start)
+    }
+
     /// `delay` is not used: it must lie within the filter's 250 ms.
     func run(
         capture span: inout MutableSpan<Float>, reference far: Span<Float>, delay _: Int,
         report: inout ProcessingReport
     ) {
+        if echo == .off { forget() }
         guard delay > 0 else { return }
         for index in 0..<block {
             capture[index] = Int16(fullScale: span[index])
