@@ -81,4 +81,26 @@ struct GraphTests {
         let drawn = try ChildProcess.run(["graph", "draw", folder("graph.json"), "--output", "/dev/full"])
         expectFailure(drawn, code: 1, saying: "No space left on device; check --output")
     }
+
+    @Test("run ends with 1 where a sink has no place, before anything runs, or cannot write all")
+    func unwritten() throws {
+        let folder = try TestFolder()
+        let sink = """
+            {"type": "VoiceGraph", "config": {"microphoneEnabled": true, "graph": {
+              "nodes": [{"id": "sink", "type": "WavSink", "config": {"path": "kept.wav"}}],
+              "connections": [{"sourceNode": "inputNode", "destinationNode": "sink"}]}}}
+            """
+        try folder.write(Array(sink.utf8), to: "graph.json")
+        // A minute, 1.9 MB
+        try AudioFile.write([Float](repeating: 0, count: 960_000), to: folder("in.wav"), sampleRate: 16_000)
+        let run = ["graph", "run", folder("graph.json"), "--input", folder("in.wav"), "--folder"]
+        let homeless = try ChildProcess.run(run + [folder("absent")])
+        expectFailure(homeless, code: 1, saying: "there is no folder '\(folder("absent"))'")
+        #expect(homeless.standardOutput.isEmpty)
+        // In blocks of 512 bytes
+        let limited = ["/bin/sh", "-c", "ulimit -f 2048; exec \"$0\" \"$@\""]
+        let full = try ChildProcess(run + [folder.path], through: limited).wait()
+        expectFailure(full, code: 1, saying: "sink: '\(folder.path)/kept.wav' cannot be written")
+        #expect(full.standardOutput.contains("sink.failed"), "\(full.standardOutput)")
+    }
 }

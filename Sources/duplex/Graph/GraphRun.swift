@@ -40,8 +40,9 @@ struct GraphRun: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let description = try file.description()
-            try checkSinks(description)
-            let log = GraphLog(json: json, rate: description.sampleRate)
+            let sinks = description.nodes.filter { $0.type.name == "WavSink" }
+            try check(sinks)
+            let log = GraphLog(json: json, rate: description.sampleRate, sinks: Set(sinks.map(\.settings.id)))
             let engine: GraphEngine
             do throws(GraphError) {
                 engine = try GraphEngine(description, .builtIn, try environment(description))
@@ -52,15 +53,17 @@ struct GraphRun: AsyncParsableCommand {
             }
             if let input { try await run(engine, over: input, log) } else { try await runLive(engine) }
             log.end()
+            if let loss = log.loss { throw Failure(.thresholdMissed, loss) }
         }
     }
 
     /// Before anything is written.
-    private func checkSinks(_ description: GraphDescription) throws {
+    private func check(_ sinks: [GraphDescription.Node]) throws {
         var outputs = [(option: "--output", path: output)]
-        for node in description.nodes where node.type.name == "WavSink" {
+        for node in sinks {
             let path = "\(folder)/\(node.settings.text("path"))"
             let option = "the path of \(node.settings.id)"
+            try OutputFile.check(path, option: option)
             try OutputFile.check(path, option: option, isNoneOf: [input, file.path, grammar].compactMap { $0 })
             outputs.append((option, path))
         }
@@ -159,11 +162,21 @@ struct GraphRun: AsyncParsableCommand {
 private final class GraphLog: Sendable {
     private let json: Bool
     private let rate: Int
+    /// The nodes that write files.
+    private let sinks: Set<String>
     private let counts = Mutex<(events: Int, transcriptions: Int, frames: Int)>((0, 0, 0))
+    private let firstLoss = Mutex<String?>(nil)
 
-    init(json: Bool, rate: Int) { (self.json, self.rate) = (json, rate) }
+    init(json: Bool, rate: Int, sinks: Set<String>) { (self.json, self.rate, self.sinks) = (json, rate, sinks) }
+
+    /// What of a file could not be written; nil where all was.
+    var loss: String? { firstLoss.withLock(\.self) }
 
     func show(_ event: GraphEvent) {
+        if event.name == "failed", sinks.contains(event.node) {
+            let reason = if case .text(let text)? = event.values["message"] { text } else { "its file is not whole" }
+            firstLoss.withLock { $0 = $0 ?? "\(event.node): \(reason)" }
+        }
         counts.withLock { counts in
             counts.events += 1
             if event.name == "transcribed" { counts.transcriptions += 1 }
