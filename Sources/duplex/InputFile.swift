@@ -18,9 +18,12 @@ enum InputFile {
         }
     }
 
-    /// Throws where `path` is no sound file, or one without a frame, before anybody waits for what it says.
-    static func checkHoldsSound(_ path: String) throws {
-        try check(path)
+    /// Throws where `path` is no sound file, or one without a frame, before anybody waits for what it says. A pipe, where
+    /// it may be one, is not looked into.
+    static func checkHoldsSound(_ path: String, isReadOnce: Bool = false) throws {
+        try check(path, isReadOnce: isReadOnce)
+        var status = stat()
+        if isReadOnce, unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return }
         var first: [Float] = [0]
         let count: Int
         do throws(AudioFileError) {

@@ -103,4 +103,17 @@ struct GraphTests {
         expectFailure(full, code: 1, saying: "sink: '\(folder.path)/kept.wav' cannot be written")
         #expect(full.standardOutput.contains("sink.failed"), "\(full.standardOutput)")
     }
+
+    @Test("run makes no file where its input is none", arguments: ["absent.wav", "graph.json", "empty.wav"])
+    func noInput(_ input: String) throws {
+        let folder = try TestFolder()
+        try folder.write(Array(Self.graph.utf8), to: "graph.json")
+        try AudioFile.write([], to: folder("empty.wav"))
+        try folder.write([1, 2, 3], to: "kept.wav")
+        let run = try ChildProcess.run([
+            "graph", "run", folder("graph.json"), "--input", folder(input), "--folder", folder.path,
+        ])
+        expectFailure(run, code: 66, saying: folder(input))
+        #expect(try Data(contentsOf: URL(filePath: folder("kept.wav"))) == Data([1, 2, 3]))
+    }
 }

@@ -41,6 +41,7 @@ struct GraphRun: AsyncParsableCommand {
         try await reportingFailure {
             let description = try file.description()
             let sinks = description.nodes.filter { $0.type.name == "WavSink" }
+            try checkEnds(description)
             try check(sinks)
             let log = GraphLog(json: json, rate: description.sampleRate, sinks: Set(sinks.map(\.settings.id)))
             let engine: GraphEngine
@@ -55,6 +56,19 @@ struct GraphRun: AsyncParsableCommand {
             log.end()
             if let loss = log.loss { throw Failure(.thresholdMissed, loss) }
         }
+    }
+
+    /// Looks at what is read and written beside the graph's own files, before those are made.
+    private func checkEnds(_ description: GraphDescription) throws {
+        guard let input else { return }
+        guard description.hasInput else {
+            throw Failure(.inputUnusable, "\(file.path): nothing comes in: set config.microphoneEnabled to true")
+        }
+        try InputFile.checkHoldsSound(input, isReadOnce: description.inputChannels == 1)
+        guard let output else { return }
+        try OutputFile.checkIsWAV(output, option: "--output")
+        try OutputFile.check(output, option: "--output")
+        try OutputFile.check(output, option: "--output", isNoneOf: [input])
     }
 
     /// Before anything is written.
@@ -83,15 +97,6 @@ struct GraphRun: AsyncParsableCommand {
     }
 
     private func run(_ engine: GraphEngine, over input: String, _ log: GraphLog) async throws {
-        try InputFile.check(input, isReadOnce: engine.description.inputChannels == 1)
-        guard engine.description.hasInput else {
-            throw Failure(.inputUnusable, "\(file.path): nothing comes in: set config.microphoneEnabled to true")
-        }
-        if let output {
-            try OutputFile.checkIsWAV(output, option: "--output")
-            try OutputFile.check(output, option: "--output")
-            try OutputFile.check(output, option: "--output", isNoneOf: [input])
-        }
         do {
             log.ran(frames: try await engine.run(file: input, output: output))
         } catch let error as AudioFileError {
