@@ -256,6 +256,11 @@ extension LibraryTests {
             var error = dv_error()
             #expect(unsafe dv_token_create(nil, nil, nil, nil, &error) == DV_INVALID_ARGUMENT)
             #expect(unsafe dv_token_check(nil, nil, nil, 0, nil, &error) == DV_INVALID_ARGUMENT)
+            #expect(text(of: error.message) == "token is null; give one")
+            #expect(unsafe dv_conversation_answer(0, 0, nil, &error) == DV_INVALID_ARGUMENT)
+            #expect(text(of: error.message) == "utterance is null; say where its number goes")
+            #expect(unsafe dv_engine_send(0, 0, nil, 1, &error) == DV_INVALID_ARGUMENT)
+            #expect(text(of: error.message) == "bytes is null; give the message")
         }
     }
 }

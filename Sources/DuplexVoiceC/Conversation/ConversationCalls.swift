@@ -56,7 +56,7 @@ public func dv_conversation_answer(
     _ error: UnsafeMutablePointer<dv_error>?
 ) -> dv_status {
     unsafe reporting(to: error) { () throws(Failure) in
-        guard let utterance = unsafe utterance else { throw .argument("utterance is null") }
+        guard let utterance = unsafe utterance else { throw .argument("utterance is null; say where its number goes") }
         unsafe utterance.pointee = try ConversationObject.held(conversation).perform { talk throws(TurnRefusal) in
             try talk.answer(turn == 0 ? nil : TurnID(rawValue: turn)).utterance.rawValue
         }

@@ -65,7 +65,7 @@ public func dv_engine_send(
         guard 0...RoomProtocol.messageLimit ~= count else {
             throw Failure(EngineError.requestRefused(.messageTooLong))
         }
-        guard let bytes = unsafe bytes else { throw .argument("bytes is null") }
+        guard let bytes = unsafe bytes else { throw .argument("bytes is null; give the message") }
         let message = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
         try EngineObject.held(engine).perform { engine throws(EngineError) in
             try engine.send(message, to: ParticipantID(number: participant))

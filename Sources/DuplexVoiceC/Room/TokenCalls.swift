@@ -34,7 +34,7 @@ public func dv_token_check(
     _ grants: UnsafeMutablePointer<dv_token_grants>?, _ error: UnsafeMutablePointer<dv_error>?
 ) -> dv_status {
     unsafe reporting(to: error) { () throws(Failure) in
-        guard let token = try unsafe text(token, "token") else { throw .argument("token is null") }
+        guard let token = try unsafe text(token, "token") else { throw .argument("token is null; give one") }
         let verifier = TokenVerifier(keys: [try unsafe TokenKey(key, secret)])
         switch verifier.verdict(on: Array(token.utf8), unixTime: unix_time) {
         case .refused(let refusal): throw Failure(DV_NOT_PERMITTED, refusal.explanation, code: refusal.code)
