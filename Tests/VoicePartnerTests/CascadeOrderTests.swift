@@ -181,7 +181,7 @@ struct CascadeOrderTests {
         #expect(machine.answering == turn)
     }
 
-    @Test("in any order", arguments: cases(UInt64(1)...400))
+    @Test("in any order", arguments: cases(UInt64(1)...200))
     func anyOrder(seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)
         var witness = Witness()

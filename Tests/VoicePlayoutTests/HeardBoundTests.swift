@@ -235,7 +235,7 @@ private struct ToldListening: ~Copyable {
 struct HeardBoundTests {
     @Test(
         "holds at any time, for what each sample says of itself, through loss, jitter, stretching, stalls, drift and other devices",
-        arguments: cases(1...120))
+        arguments: cases(1...48))
     func bound(seed: UInt64) {
         // Given a talker whose samples tell their own positions, over a bad network and a bad device
         var listening = ToldListening(seed: seed)

@@ -6,7 +6,7 @@ import VoiceSimulation
 
 struct RosterPropertyTests {
     /// Random histories: joins, leaves, kills, breaks, publishing, muting, subscribing, removing.
-    @Test(arguments: cases(1...24 as ClosedRange<UInt64>))
+    @Test(arguments: cases(1...16 as ClosedRange<UInt64>))
     func everyRosterIsTheDirectorysOnceQuiet(seed: UInt64) throws {
         var rooms = SimulatedRooms(seed: seed, .stormy, configuration: .init(streamsPerParticipant: 2))
         var names = 0

@@ -44,7 +44,7 @@ struct TurnPropertyTests {
 
     @Test(
         "Given random orders of what is heard and asked, when they are taken, then no answer is heard of a turn that is over, and each turn ends once",
-        arguments: cases(0..<200 as Range<UInt64>))
+        arguments: cases(0..<100 as Range<UInt64>))
     func randomOrders(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         let modes: [TalkMode] = [
