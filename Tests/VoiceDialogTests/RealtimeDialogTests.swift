@@ -139,6 +139,25 @@ struct RealtimeDialogTests {
         }
     }
 
+    @Test("functions of answers that are over count until their outcomes are there", arguments: [true, false])
+    func runningCalls(areGiven: Bool) throws {
+        var server = try DialogServer()
+        for number in 0...RealtimeDialog.maximumCalls {
+            let (response, call) = ("r\(number)", "c\(number)")
+            try server.create(response)
+            guard case .answerBegan(let answer)? = try server.takeEvents().last else { return #expect(Bool(false)) }
+            try server.send([
+                "type": "response.output_item.done", "response_id": .string(response),
+                "item": ["type": "function_call", "call_id": .string(call), "name": "f", "arguments": "{}"],
+            ])
+            server.dialog.cancel(answer)
+            server.dialog.heard(of: answer, .zero, isComplete: false)
+            try server.finish(response, status: "cancelled")
+            if areGiven { server.dialog.giveResult("done", of: call, in: answer) }
+        }
+        #expect(server.disconnects == (areGiven ? 0 : 1))
+    }
+
     @Test("a server that begins one answer after the other, unasked, does not put out the one that is spoken")
     func crowd() throws {
         var server = try DialogServer()

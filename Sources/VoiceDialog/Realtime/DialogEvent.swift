@@ -19,7 +19,7 @@ package enum DialogEvent: Equatable, Sendable {
     case soundWaits(AnswerID)
     /// Text of what is spoken, or of an answer in text, and how much sound of the answer had come before it.
     case text(AnswerID, String, after: Duration)
-    /// Call the function, and hand in its outcome.
+    /// Call the function, and hand in its outcome, also where the answer is over by then.
     case toolCall(AnswerID, DialogToolCall)
     /// Nothing more of an answer comes; what waits can still be taken. With an error it is not whole.
     case answerDone(AnswerID, DialogError?)

@@ -16,12 +16,16 @@ package struct RealtimeDialog: Sendable {
     package static let readingLimit = Duration.seconds(60)
     /// How much may wait at all.
     package static let waitingLimit = Duration.seconds(120)
+    /// How many functions may be called at once, also of answers that are over.
+    static let maximumCalls = 64
     package private(set) var settings: RealtimeSettings
     package internal(set) var counts = DialogCounts()
     var link = DialogLink()
     var table = AnswerTable()
     private var input: TalkerInput
     var history = DialogHistory()
+    /// Functions whose outcomes are to come.
+    var runningCalls = 0
     private var eventNumber = 0
     var outputs = FIFOQueue<DialogOutput>()
 
@@ -274,8 +278,9 @@ package struct RealtimeDialog: Sendable {
         return (answer.text, answer.text(heard: heard, settings.output))
     }
 
-    /// The outcome of a function that the model called.
+    /// The outcome of a function that the model called; once for each, also where the answer is over.
     package mutating func giveResult(_ output: String, of call: String, in id: AnswerID) {
+        runningCalls = max(0, runningCalls - 1)
         guard table.update(id, { $0.openCalls.remove(call) }) ?? nil != nil else { return }
         let result = HistoryItem.result(callID: call, output: output)
         history.append(result)
