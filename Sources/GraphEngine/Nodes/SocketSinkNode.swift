@@ -61,7 +61,9 @@ final class SocketSinkNode: DrainingNode {
         sound.read { waiting += $0 }
         var used = 0
         while waiting.count - used >= frames {
-            if waits { await waitUntilSent(butFor: Self.backlog) }
+            if waits, (client?.link.outgoingBytes ?? 0) > Self.backlog {
+                await waitUntilSent(butFor: Self.backlog / 2)
+            }
             send(waiting[used..<used + frames])
             used += frames
         }
