@@ -110,10 +110,9 @@ struct AecVerdictTests {
         let run = try ChildProcess.run(["aec", "--batch", folder.path, "--backend", "bypass"])
         let lines = run.standardOutput.split(separator: "\n")
         #expect(lines.first?.hasSuffix("verdict") == true)
-        #expect(lines.dropFirst().allSatisfy { $0.hasSuffix("poor") }, "\(run.standardOutput)")
-        let json = try ChildProcess.run(["aec", "--batch", folder.path, "--json"]).json
-        #expect(
-            try #require(json).dropLast().allSatisfy { ["good", "fair"].contains($0["verdict"] as? String) },
-            "\(json ?? [])")
+        #expect(lines.count == 3 && lines.dropFirst().allSatisfy { $0.hasSuffix("poor") }, "\(run.standardOutput)")
+        let json = try #require(try ChildProcess.run(["aec", "--batch", folder.path, "--json"]).json)
+        #expect(json.count == 3, "\(json)")
+        #expect(json.dropLast().allSatisfy { ["good", "fair"].contains($0["verdict"] as? String) }, "\(json)")
     }
 }

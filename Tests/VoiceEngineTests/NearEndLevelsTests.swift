@@ -6,17 +6,20 @@ import VoiceTurns
 
 @Suite("What levels tell of where a sound comes from")
 struct NearEndLevelsTests {
-    /// Feeds blocks of 10 ms with these levels, dBFS, and returns by how much each was cancelled, or another part, dB.
+    /// Feeds blocks of 10 ms with these levels, dBFS, and returns by how much each was cancelled, or another part, dB:
+    /// of each block.
     @discardableResult
     private func feed(
         _ levels: inout NearEndLevels, blocks: Int, reference: Float, input: (Int) -> Float, left: (Int) -> Float,
         part: KeyPath<SpeechEvidence.SoundLevels, Float> = \.cancelled
     ) -> [Float] {
-        (0..<blocks).compactMap { block in
+        let told: [Float] = (0..<blocks).compactMap { block in
             var report = ProcessingReport(inputLevel: input(block), outputLevel: -60)
             (report.referenceLevel, report.cancelledLevel, report.noiseLevel) = (reference, left(block), -65)
             return levels.take(report)?[keyPath: part]
         }
+        #expect(told.count == blocks)
+        return told
     }
 
     /// An answer that has sounded for 3 s, whose echo was -30 dBFS and cancelled by 40 dB.
@@ -98,7 +101,9 @@ struct NearEndLevelsTests {
                 return levels.take(report)?.octaveOverResidual
             }
             for block in 0..<300 { _ = take(block % 50 < 20 ? word : -60) }
-            return (0..<10).compactMap { _ in take(sound) }
+            let rises = (0..<10).compactMap { _ in take(sound) }
+            #expect(rises.count == 10)
+            return rises
         }
         #expect(rise(word: -60, sound: -45, noise: -50).allSatisfy { $0 > 12 })
         #expect(rise(word: -46, sound: -45, noise: -50).allSatisfy { $0 < 6 })
@@ -122,7 +127,9 @@ struct NearEndLevelsTests {
                 return levels.take(report)?.octaveOverError
             }
             for block in 0..<300 { _ = take(block % 50 < 20 ? word : -52) }
-            return (0..<30).compactMap { _ in take(sound) }
+            let rises = (0..<30).compactMap { _ in take(sound) }
+            #expect(rises.count == 30)
+            return rises
         }
         let hiss = rise(word: -52, sound: -44, echo: -62)
         #expect(hiss.prefix(15).allSatisfy { $0 > 7 } && hiss.suffix(14).allSatisfy { $0 < 1 }, "\(hiss)")

@@ -101,7 +101,9 @@ struct ReceiptDeskTests {
         desk.take(Self.heard(8, 100), of: Self.ben)
         let (first, second) = (desk.open(nil), desk.open(Self.ben))
         desk.endAll()
-        #expect(desk.takeSettled()?.number == first)
-        #expect(desk.takeSettled()?.number == second)
+        let settled = [desk.takeSettled(), desk.takeSettled()]
+        #expect(settled.map { $0?.number } == [first, second])
+        #expect(settled[0]?.receipts.map(\.heard) == [Self.heard(3, 500, isFinal: true)])
+        #expect(settled[1]?.receipts.map(\.heard) == [Self.heard(8, 100, isFinal: true)])
     }
 }

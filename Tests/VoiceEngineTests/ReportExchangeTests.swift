@@ -154,6 +154,6 @@ final class ReportExchangeTests {
         // Then it is weighed as often as a report may come at all, and the rest costs no more than reading it
         let most = Int(Duration.seconds(5) / StreamReports.weighingInterval)
         #expect(exchange.statistics.reportsReceived == 5001)
-        #expect(exchange.statistics.reportsWeighed - weighed <= most)
+        #expect((most - 1...most).contains(exchange.statistics.reportsWeighed - weighed))
     }
 }
