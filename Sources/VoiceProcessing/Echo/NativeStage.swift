@@ -27,7 +27,7 @@ final class NativeStage: EchoStage {
     private var highBand: HighBand?
     private var low = RealVector(count: NativeEchoCanceller.block)
     private var farLow = RealVector(count: NativeEchoCanceller.block)
-    /// What it is given while it is off.
+    /// What it is given while it is off, and gives.
     private let silence: RealVector
     private var unheard: RealVector
     /// Blocks of silence until nothing is left of what was played before it was switched off.
@@ -78,9 +78,15 @@ final class NativeStage: EchoStage {
     private func forget() {
         guard blocksToForget > 0 else { return }
         blocksToForget -= 1
-        unheard.fill(0)
+        low.fill(0)
+        farLow.fill(0)
+        highBand?.split(capture: silence.span, far: silence.span, low: &low, farLow: &farLow)
+        var lowSpan = low.mutableSpan
+        canceller.run(capture: &lowSpan, far: farLow.span)
+        let upper = canceller.upperBand
         var span = unheard.mutableSpan
-        cancel(&span, silence.span)
+        highBand?.join(
+            low: low, passed: upper.passed, coupling: upper.coupling, offset: canceller.offset, into: &span)
     }
 
     private func cancel(_ capture: inout MutableSpan<Float>, _ reference: Span<Float>) {
