@@ -253,8 +253,12 @@ func list(_ values: [Int]) -> String { values.map(String.init).joined(separator:
 /// A range for people.
 func range<Value>(_ values: ClosedRange<Value>) -> String { "\(values.lowerBound) to \(values.upperBound)" }
 
-/// No more of a stranger's text than a message should repeat.
-func brief(_ text: String) -> String { text.count <= 80 ? text : "\(text.prefix(80))…" }
+/// No more of a stranger's text than a message should repeat: so many scalars, since one character may have any number
+/// of them.
+func brief(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    return scalars.count <= 80 ? text : "\(String(String.UnicodeScalarView(scalars.prefix(80))))…"
+}
 
 extension NodeField {
     /// What it may be, for people.

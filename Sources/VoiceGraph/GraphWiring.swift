@@ -78,8 +78,8 @@ struct GraphWiring {
             if let writer = writers[to] {
                 let other = "\(nodes[writer.node].settings.id).\(outputName(writer))"
                 complain(
-                    to.node, inputName(to), "\(other) and \(named.source) are both connected to it; put a Mixer between"
-                )
+                    to.node, inputName(to),
+                    "\(other) and \(brief(named.source)) are both connected to it; put a Mixer between")
                 return
             }
             writers[to] = from

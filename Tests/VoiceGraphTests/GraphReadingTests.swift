@@ -128,6 +128,18 @@ struct GraphReadingTests {
         #expect(faults(chain(GraphLimits.nodes + 1)).count <= GraphError.limit)
     }
 
+    @Test("no more of a name than fits a line is repeated, in one character even")
+    func longNames() {
+        let long = "e" + String(repeating: "\u{301}", count: 50_000)
+        for json in [
+            "{\"type\":\"\(long)\",\"config\":{\"graph\":{\"nodes\":[]}}}",
+            description([(long, "Gain")], []), description([("g", long)], []), description([], [(long, "inputNode")]),
+        ] {
+            let found = faults(json)
+            #expect(!found.isEmpty && found.allSatisfy { $0.description.utf8.count < 1_000 })
+        }
+    }
+
     @Test(
         "a path stays below the engine's folder, whatever stands behind its slashes",
         arguments: [
