@@ -118,6 +118,18 @@ extension LibraryTests {
             #expect(told.events.filter { $0.event == "notice" }.map(\.node) == ["stt"])
         }
 
+        @Test("Given a file that is not there, or that is to be written over, then the error has its name and remedy")
+        func namesOfFileErrors() throws {
+            let graph = try CGraph(
+                Self.description("{\"id\": \"meter\", \"type\": \"LevelMeter\"}", [("inputNode", "meter")]))
+            let file = "/nowhere.wav"
+            var error = dv_error()
+            #expect(unsafe dv_graph_run_file(graph.handle, file, nil, nil, &error) == DV_DEVICE_FAILED)
+            #expect(text(of: error.code) == "file.missing" && text(of: error.remedy) == "check the path")
+            #expect(unsafe dv_graph_run_file(graph.handle, file, file, nil, &error) == DV_DEVICE_FAILED)
+            #expect(text(of: error.code) == "file.unwritable" && text(of: error.remedy) == "choose another place")
+        }
+
         @Test("Given a call of a listener that would wait for the graph, then it is refused and nothing is stuck")
         func refusedFromListeners() throws {
             let graph = try CGraph(

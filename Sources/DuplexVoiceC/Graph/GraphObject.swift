@@ -56,7 +56,7 @@ extension Failure {
     fileprivate init(running error: any Error) {
         switch error {
         case let error as GraphError: self.init(error, DV_WRONG_STATE)
-        case let error as AudioFileError: self.init(DV_DEVICE_FAILED, error.description)
+        case let error as AudioFileError: self.init(DV_DEVICE_FAILED, error.description, code: error.code)
         case let error as EngineError: self.init(error)
         default: self.init(DV_INTERNAL, "\(error)")
         }
