@@ -27,9 +27,8 @@ final class NativeStage: EchoStage {
     private var highBand: HighBand?
     private var low = RealVector(count: NativeEchoCanceller.block)
     private var farLow = RealVector(count: NativeEchoCanceller.block)
-    /// What it is given while it is off, and gives.
+    /// What it is given while it is off.
     private let silence: RealVector
-    private var unheard: RealVector
     /// Blocks of silence until nothing is left of what was played before it was switched off.
     private var blocksToForget = 0
 
@@ -48,7 +47,6 @@ final class NativeStage: EchoStage {
         self.traits = traits
         canceller = NativeEchoCanceller(tuning: tuning)
         silence = RealVector(count: sampleRate / 100)
-        unheard = RealVector(count: sampleRate / 100)
         if sampleRate > NativeEchoCanceller.sampleRate { highBand = HighBand(sampleRate: sampleRate) }
     }
 
@@ -78,15 +76,12 @@ final class NativeStage: EchoStage {
     private func forget() {
         guard blocksToForget > 0 else { return }
         blocksToForget -= 1
+        highBand?.split(capture: silence.span, far: silence.span, low: &low, farLow: &farLow)
         low.fill(0)
         farLow.fill(0)
-        highBand?.split(capture: silence.span, far: silence.span, low: &low, farLow: &farLow)
+        // The high band keeps its gain: that of silence is 0.
         var lowSpan = low.mutableSpan
         canceller.run(capture: &lowSpan, far: farLow.span)
-        let upper = canceller.upperBand
-        var span = unheard.mutableSpan
-        highBand?.join(
-            low: low, passed: upper.passed, coupling: upper.coupling, offset: canceller.offset, into: &span)
     }
 
     private func cancel(_ capture: inout MutableSpan<Float>, _ reference: Span<Float>) {
