@@ -25,7 +25,7 @@ struct TalkRunTests {
 
     @Test(
         "Given a partner that is being made ready, when the command is interrupted, then no device is opened behind it",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func interrupted() async throws {
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let (isReady, readiness) = AsyncStream.makeStream(of: Void.self)

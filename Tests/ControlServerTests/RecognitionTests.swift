@@ -4,7 +4,7 @@ import VoicePartner
 @testable import ControlServer
 
 /// By hand, piece by piece: which of several turns the one recogniser hears when.
-@Suite("One recogniser for all", .timeLimit(.minutes(1)))
+@Suite("One recogniser for all", .timeLimit(.minutes(10)))
 struct RecognitionTests {
     /// A turn that is spoken piece by piece.
     private final class Turn: Sendable {

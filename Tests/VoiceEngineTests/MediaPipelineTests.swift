@@ -175,7 +175,7 @@ struct MediaPipelineTests {
     #endif
 
     @Test(
-        "a card of any period that fits the rings is served", .timeLimit(.minutes(1)),
+        "a card of any period that fits the rings is served", .timeLimit(.minutes(10)),
         arguments: [16, 441, 480, 4_096, 8_192])
     func periods(frames: Int) throws {
         var configuration = EngineConfiguration.voiceChat

@@ -175,25 +175,4 @@ struct NoiseSuppressorTests {
             }
         }
     }
-
-    @Test("a real transform agrees with the definition and inverts", arguments: cases([8, 256, 1024]))
-    func transform(length: Int) {
-        let signal = noise(seconds: Double(length) / 16_000, rate: 16_000, seed: 14, level: -10)
-        var transform = RealTransform(length: length)
-        var frame = RealVector(count: length)
-        for index in 0..<length { frame[index] = signal[index] }
-        transform.forward(frame)
-        for bin in [0, 1, length / 4, length / 2 - 1, length / 2] {
-            var (real, imaginary) = (0.0, 0.0)
-            for index in 0..<length {
-                let angle = -2 * Double.pi * Double(bin * index % length) / Double(length)
-                real += Double(signal[index]) * cos(angle)
-                imaginary += Double(signal[index]) * sin(angle)
-            }
-            #expect(abs(Double(transform.real[bin]) - real) < 1e-4 * Double(length).squareRoot())
-            #expect(abs(Double(transform.imaginary[bin]) - imaginary) < 1e-4 * Double(length).squareRoot())
-        }
-        transform.inverse(into: &frame)
-        #expect((0..<length).allSatisfy { abs(frame[$0] - signal[$0]) < 1e-5 })
-    }
 }

@@ -4,7 +4,7 @@ import VoiceSignal
 
 /// What the echo's delay, the noise's spectrum, the speech network and the simulated rooms are computed with.
 @Suite("The real transform") struct RealTransformTests {
-    @Test("equals the definition", arguments: [4, 8, 16, 32, 64, 128, 256, 512])
+    @Test("equals the definition", arguments: [4, 8, 16, 32, 64, 128, 256, 512, 1_024])
     func definition(length: Int) {
         // Given noise
         let signal = noise(length, seed: UInt64(length))

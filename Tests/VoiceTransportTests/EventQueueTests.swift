@@ -2,7 +2,7 @@ import Testing
 
 @testable import VoiceTransport
 
-@Suite("Events on their way to their reader", .timeLimit(.minutes(1)))
+@Suite("Events on their way to their reader", .timeLimit(.minutes(10)))
 struct EventQueueTests {
     @Test("what finds no room is refused, the last event never; the order stays")
     func bounded() async {
