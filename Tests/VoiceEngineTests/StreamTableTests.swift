@@ -84,6 +84,22 @@ struct StreamTableTests {
             return mix
         }
 
+        /// Plays 800 ms of a source's tone, as it comes; the largest sample of its second half.
+        func playTone(of source: UInt32) throws -> Float {
+            var packets = try TonePackets(source: source)
+            var largest: Float = 0
+            for packet in 0..<40 {
+                let bytes = try packets.next()
+                _ = table.insert(try RTPPacket(parsing: bytes.span), arrival: now)
+                for _ in 0..<2 {
+                    let block = mix()
+                    if packet >= 20 { largest = block.reduce(largest) { max($0, abs($1)) } }
+                    now += .milliseconds(10)
+                }
+            }
+            return largest
+        }
+
         var played: Set<UInt32> {
             let statistics = table.report()
             return Set((0..<statistics.count).map { statistics[$0].synchronizationSource })
@@ -122,15 +138,20 @@ struct StreamTableTests {
         #expect(room.played == [10])
     }
 
-    @Test("a volume holds also while its talker has no slot")
-    func volume() throws {
-        let room = try Room(slots: 1)
-        for source in [10, 20] as [UInt32] { #expect(room.add(source)) }
-        room.setVolume(0, of: 20)
-        _ = try room.run(for: .milliseconds(20), [20])
-        #expect(room.played == [20])
-        _ = try room.run(for: .milliseconds(400), [20])
-        for _ in 0..<20 { #expect(room.mix().allSatisfy { $0 == 0 }) }
+    @Test("a volume holds also while its talker has no slot", arguments: [Float(0), 0.25])
+    func volume(gain: Float) throws {
+        func largest(_ gain: Float?) throws -> Float {
+            let room = try Room(slots: 1)
+            for source in [10, 20] as [UInt32] { #expect(room.add(source)) }
+            #expect(room.played == [10])
+            if let gain { room.setVolume(gain, of: 20) }
+            let sounded = try room.playTone(of: 20)
+            #expect(room.played == [20])
+            return sounded
+        }
+        let full = try largest(nil)
+        #expect(full > 0.1)
+        #expect(abs(try largest(gain) - gain * full) <= 0.02 * gain * full)
     }
 
     @Test("a room of the largest size fits, and no more; who goes makes room")
