@@ -27,8 +27,6 @@ final class NativeStage: EchoStage {
     private var highBand: HighBand?
     private var low = RealVector(count: NativeEchoCanceller.block)
     private var farLow = RealVector(count: NativeEchoCanceller.block)
-    /// What it is given while it is off.
-    private let silence: RealVector
     /// Blocks of silence until nothing is left of what was played before it was switched off.
     private var blocksToForget = 0
 
@@ -46,7 +44,6 @@ final class NativeStage: EchoStage {
         traits.findsEcho = true
         self.traits = traits
         canceller = NativeEchoCanceller(tuning: tuning)
-        silence = RealVector(count: sampleRate / 100)
         if sampleRate > NativeEchoCanceller.sampleRate { highBand = HighBand(sampleRate: sampleRate) }
     }
 
@@ -76,12 +73,11 @@ final class NativeStage: EchoStage {
     private func forget() {
         guard blocksToForget > 0 else { return }
         blocksToForget -= 1
-        highBand?.split(capture: silence.span, far: silence.span, low: &low, farLow: &farLow)
-        low.fill(0)
-        farLow.fill(0)
-        // The high band keeps its gain: that of silence is 0.
-        var lowSpan = low.mutableSpan
-        canceller.run(capture: &lowSpan, far: farLow.span)
+        highBand?.forgetFarEnd()
+        let far = InlineArray<160, Float>(repeating: 0)
+        var microphone = InlineArray<160, Float>(repeating: 0)
+        var span = microphone.mutableSpan
+        canceller.run(capture: &span, far: far.span)
     }
 
     private func cancel(_ capture: inout MutableSpan<Float>, _ reference: Span<Float>) {

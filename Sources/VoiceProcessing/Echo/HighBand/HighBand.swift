@@ -62,6 +62,9 @@ struct HighBand: ~Copyable {
         farPowers[Self.blocks - 1] = Self.difference(farDelayed, farRaised)
     }
 
+    /// What was played before is heard no more. The gain stays as it is: that of silence would be 0.
+    mutating func forgetFarEnd() { farPowers.fill(0) }
+
     /// Joins the canceller's low band and the high band.
     ///
     /// - Parameters:
