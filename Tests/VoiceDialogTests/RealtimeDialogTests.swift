@@ -482,6 +482,10 @@ struct RealtimeDialogTests {
         try server.send(["type": "error", "error": ["code": "session_expired", "message": "after 60 minutes"]])
         guard case .lost(let error, again: _)? = try server.takeEvents().last else { return #expect(Bool(false)) }
         #expect(error.code == .sessionExpired && error.explanation.contains("after 60 minutes"))
+        #expect(server.connects == 1 && server.disconnects == 1)
+        try server.comeBack()
+        #expect(server.connects == 2)
+        #expect(try server.takeTypes().first == "session.update")
     }
 
     @Test("with the server's turn detection all sound goes up, and it answers unasked")
