@@ -70,6 +70,13 @@ struct BandSplitter: ~Copyable {
         }
     }
 
+    /// Forgets what it heard.
+    mutating func clear() {
+        input.clear()
+        lowLine.clear()
+        line.fill(0)
+    }
+
     /// Takes a block.
     mutating func split(_ block: Span<Float>, low: inout RealVector) {
         precondition(block.count == self.block && low.count == Self.lowBlock)

@@ -63,7 +63,10 @@ struct HighBand: ~Copyable {
     }
 
     /// What was played before is heard no more. The gain stays as it is: that of silence would be 0.
-    mutating func forgetFarEnd() { farPowers.fill(0) }
+    mutating func forgetFarEnd() {
+        far.clear()
+        farPowers.fill(0)
+    }
 
     /// Joins the canceller's low band and the high band.
     ///
