@@ -61,7 +61,9 @@ struct PeerMoveTests {
         #expect(peers.server.address(of: guest) == elsewhere)
         // When the server is another one, which knows nobody, nobody settles it
         let stranger = try MovingPeers()
-        for request in peers.requests(from: elsewhere) {
+        let requests = peers.requests(from: elsewhere)
+        #expect(!requests.isEmpty)
+        for request in requests {
             let (received, answer) = stranger.server.take(request.bytes, from: elsewhere, now: peers.now)
             #expect(received == .dropped(.stranger) && answer.isEmpty)
         }
@@ -161,7 +163,9 @@ struct PeerMoveTests {
                 password: STUNPassword(high: 1, low: 2)),
         ] {
             client.table.follow(try #require(client.peer), forger, now: peers.now)
-            for (bytes, _) in client.transmissions() {
+            let sent = client.transmissions()
+            #expect(!sent.isEmpty)
+            for (bytes, _) in sent {
                 guard case .dropped = peers.server.take(bytes, from: elsewhere, now: peers.now).0 else {
                     Issue.record("\(forger.fragment) moved somebody")
                     continue

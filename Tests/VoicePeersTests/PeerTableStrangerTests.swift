@@ -240,7 +240,7 @@ struct PeerTableStrangerTests {
 
     @Test(
         "noise and changed records never trap, and bring nobody in without the cookie of the address",
-        arguments: cases(1...50 as ClosedRange<UInt64>))
+        arguments: cases(1...20 as ClosedRange<UInt64>))
     func changedRecords(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         let recorded = try recording()
@@ -273,7 +273,7 @@ struct PeerTableStrangerTests {
 
     @Test(
         "noise and changed records open no path of a client but by the welcome to it",
-        arguments: cases(1...50 as ClosedRange<UInt64>))
+        arguments: cases(1...20 as ClosedRange<UInt64>))
     func changedAnswers(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         let recorded = try recording()

@@ -10,7 +10,7 @@ struct DatagramCarrierTests {
         .subscribe(StreamID(rawValue: number + 1))
     }
 
-    @Test(arguments: cases(1...40 as ClosedRange<UInt64>))
+    @Test(arguments: cases(1...16 as ClosedRange<UInt64>))
     func deliversOnceAndInOrder(seed: UInt64) throws {
         // Given a network that loses, doubles and reorders
         var random = SeededNumbers(seed: seed)

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceDevices
 import VoiceRealtime
@@ -142,7 +143,9 @@ struct SpeechQueueTests {
         #expect(rig.offer([0.1], begun) == 1)
     }
 
-    @Test("an interruption fades within 5 ms, and nothing of what had begun is heard after it", arguments: 0..<40)
+    @Test(
+        "an interruption fades within 5 ms, and nothing of what had begun is heard after it",
+        arguments: cases(0..<20))
     func interruptions(seed: Int) throws {
         // Given utterances that are positive or negative by how many interruptions were before they began
         var generator = SeededGenerator(seed: UInt64(seed))
