@@ -45,7 +45,7 @@ struct AecTests {
         // Then, after a second, it is 14 dB lower or more
         #expect(run.exitCode == 0, "\(run.standardError)")
         let left = try AudioFile.read(folder("o.wav"), convertedTo: Self.rate).samples.dropFirst(Self.rate)
-        #expect(left.allSatisfy { abs($0) < 0.04 })
+        #expect(left.count > frames / 2 - 160 && left.allSatisfy { abs($0) < 0.04 })
     }
 
     @Test("measures that are no numbers are unknown")

@@ -67,7 +67,10 @@ struct EncodedSoundTests {
 
     @Test("is decoded the same from memory and from a file, whatever it is called", arguments: Format.all)
     func formats(format: Format) throws {
-        guard let bytes = try tone(format) else { return }
+        guard let bytes = try tone(format) else {
+            #expect(["Opus", "MP3"].contains(format.name), "every libsndfile writes it")
+            return
+        }
         let samples = try decoded(.bytes(bytes))
         try folder.write(bytes, to: "no-suffix")
         #expect(try decoded(.file(folder.file("no-suffix"))) == samples)
