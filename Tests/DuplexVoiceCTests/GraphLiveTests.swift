@@ -60,7 +60,8 @@ extension LibraryTests {
             try #require(made == DV_OK)
             try #require(unsafe dv_graph_start(graph, engine.handle, &error) == DV_OK)
             let silence = [Float](repeating: 0, count: 480)
-            while !isInside.load(ordering: .sequentiallyConsistent) {
+            // For a minute at most.
+            for _ in 0..<60_000 where !isInside.load(ordering: .sequentiallyConsistent) {
                 #expect(unsafe dv_send_capture(engine.handle, silence, 480, 0, nil) == DV_OK)
                 usleep(1_000)
             }

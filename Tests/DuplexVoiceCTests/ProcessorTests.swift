@@ -105,7 +105,7 @@ extension LibraryTests {
             #expect(Array(all.prefix(4_800)) == expected)
         }
 
-        @Test("samples of 16 bits come out as they went in, and full scale is clipped")
+        @Test("samples of 16 bits come out as they went in, and what is too loud for them keeps its sign")
         func integers() throws {
             let sound = (0..<65_536).map { Int16(truncatingIfNeeded: $0) }
             var output = [Int16](repeating: 0, count: sound.count)
@@ -119,6 +119,9 @@ extension LibraryTests {
             #expect(unsafe dv_processor_apply(processor.handle, &loud, nil) == DV_OK)
             #expect(unsafe dv_processor_run_int16(processor.handle, sound, sound, &output, sound.count) == DV_OK)
             #expect(processor.active.gain == UInt32(DV_GAIN_FIXED) && processor.active.fixed_gain == 40)
+            let amplified = output.dropFirst(delay)
+            #expect(zip(amplified, sound).allSatisfy { abs(Int($1)) < 1_000 || ($0 > 0) == ($1 > 0) })
+            #expect(amplified.contains { $0 > 25_000 } && amplified.contains { $0 < -25_000 })
         }
 
         @Test("what is no number harms neither this block nor later ones", arguments: [44_100, 48_000])

@@ -1,3 +1,4 @@
+import TestCases
 import Testing
 import VoiceProcessing
 
@@ -15,9 +16,10 @@ struct CustomBackendTests {
         let block = rate / 100
         // When the far end is heard in the second of three seconds.
         var lost: [Float] = []
+        var numbers = SeededNumbers(seed: 1)
         for number in 0..<300 {
-            let far = (0..<block).map { _ in (100..<200).contains(number) ? Float.random(in: -0.3...0.3) : 0 }
-            var microphone = far.map { 0.5 * $0 + Float.random(in: -0.05...0.05) }
+            let far = numbers.noise(block, amplitude: (100..<200).contains(number) ? 0.3 : 0)
+            var microphone = zip(far, numbers.noise(block, amplitude: 0.05)).map { 0.5 * $0 + $1 }
             var span = microphone.mutableSpan
             let report = processor.run(capture: &span, reference: far.span, delay: 0)
             lost.append(report.inputLevel - report.outputLevel)
