@@ -55,3 +55,23 @@ bool dv_web_is_installed(void) {
     pthread_once(&once, load);
     return is_loaded;
 }
+
+// Before 4.2 the library's initialisation of TLS, which each context had, took new numbers for what it keeps with
+// OpenSSL's structures, for all of the process: a handshake under way on another thread failed, and the authorities of
+// contexts made before were never freed. A host alone does TLS without it, and the numbers stay.
+struct lws_context *dv_web_context(const struct lws_context_creation_info *info) {
+    struct lws_context_creation_info host = *info;
+    host.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
+#if LWS_LIBRARY_VERSION_NUMBER < 4002000
+    struct lws_context_creation_info bare = *info;
+    bare.options |= LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
+    struct lws_context *context = late_websockets.lws_create_context(&bare);
+    if (context && !late_websockets.lws_create_vhost(context, &host)) {
+        late_websockets.lws_context_destroy(context);
+        return NULL;
+    }
+    return context;
+#else
+    return late_websockets.lws_create_context(&host);
+#endif
+}

@@ -16,6 +16,7 @@
     FUNCTION(lws_context_destroy) \
     FUNCTION(lws_context_user) \
     FUNCTION(lws_create_context) \
+    FUNCTION(lws_create_vhost) \
     FUNCTION(lws_frame_is_binary) \
     FUNCTION(lws_get_context) \
     FUNCTION(lws_get_socket_fd) \
@@ -45,6 +46,9 @@ struct late_websockets {
 };
 extern struct late_websockets late_websockets;
 
+/// A context with one host, which can do TLS.
+struct lws_context *dv_web_context(const struct lws_context_creation_info *info);
+
 #ifndef LATE_WEBSOCKETS_BY_NAME
 #define lws_add_http_header_by_name late_websockets.lws_add_http_header_by_name
 #define lws_add_http_header_content_length late_websockets.lws_add_http_header_content_length
@@ -56,6 +60,7 @@ extern struct late_websockets late_websockets;
 #define lws_context_destroy late_websockets.lws_context_destroy
 #define lws_context_user late_websockets.lws_context_user
 #define lws_create_context late_websockets.lws_create_context
+#define lws_create_vhost late_websockets.lws_create_vhost
 #define lws_frame_is_binary late_websockets.lws_frame_is_binary
 #define lws_get_context late_websockets.lws_get_context
 #define lws_get_socket_fd late_websockets.lws_get_socket_fd

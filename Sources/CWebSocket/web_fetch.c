@@ -140,14 +140,14 @@ dv_fetch *dv_fetch_start(const dv_web_client *options, const uint8_t *body, size
         // Without one it would read the environment by rules of its own.
         .http_proxy_address = options->proxy ? options->proxy : "",
         .client_ssl_ca_filepath = options->authorities,
-        .options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | (options->authorities ? LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS : 0),
+        .options = options->authorities ? LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS : 0,
         .timeout_secs = options->message_seconds,
         .connect_timeout_secs = CONNECT_SECONDS,
         .fd_limit_per_thread = 8,
         .gid = -1,
         .uid = -1,
     };
-    fetch->context = fetch->body ? lws_create_context(&info) : NULL;
+    fetch->context = fetch->body ? dv_web_context(&info) : NULL;
     if (!fetch->context) {
         dv_fetch_free(fetch);
         return NULL;

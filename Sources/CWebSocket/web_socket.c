@@ -245,7 +245,6 @@ static dv_web *make(uint16_t message_seconds, dv_web_handler handler, void *owne
 static bool create(dv_web *web, struct lws_context_creation_info *info) {
     info->protocols = web->protocols;
     info->user = web;
-    info->options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
     info->timeout_secs = CONNECT_SECONDS;
     info->connect_timeout_secs = CONNECT_SECONDS;
     info->retry_and_idle_policy = &liveness;
@@ -253,7 +252,7 @@ static bool create(dv_web *web, struct lws_context_creation_info *info) {
     info->fd_limit_per_thread = DV_WEB_CONNECTIONS + (web->is_client ? 0 : STRANGERS) + 4;
     info->gid = -1;
     info->uid = -1;
-    web->context = lws_create_context(info);
+    web->context = dv_web_context(info);
     return web->context != NULL;
 }
 

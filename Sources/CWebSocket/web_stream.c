@@ -150,10 +150,9 @@ dv_stream *dv_stream_listen(const dv_web_server *options, dv_stream_handler hand
         .fd_limit_per_thread = DV_STREAM_CONNECTIONS + STRANGERS + 4,
         .gid = -1,
         .uid = -1,
-        .options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_ADOPT_APPLY_LISTEN_ACCEPT_CONFIG |
-                   LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT,
+        .options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_ADOPT_APPLY_LISTEN_ACCEPT_CONFIG,
     };
-    stream->context = lws_create_context(&info);
+    stream->context = dv_web_context(&info);
     if (!stream->context) {
         dv_stream_free(stream);
         return NULL;

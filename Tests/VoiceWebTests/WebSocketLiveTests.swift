@@ -1,3 +1,4 @@
+import COpenSSL
 import Foundation
 import Synchronization
 import TestCases
@@ -172,6 +173,24 @@ struct WebSocketLiveTests {
             Issue.record("another host's certificate: \(String(describing: otherRefusal))")
             return
         }
+    }
+
+    @Test("what is made while a TLS handshake goes on elsewhere in the process does not disturb it")
+    func sharedTLS() async throws {
+        // Given the number by which libwebsockets keeps what is its own with OpenSSL's connections
+        func nextNumber() -> Int32 { CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil, nil) }
+        let first = try Self.echo()
+        let number = nextNumber()
+        // When others are made, of every kind
+        let second = try Self.echo()
+        let client = try WebSocketClient(try Self.request("ws://127.0.0.1:\(second.port)/"))
+        #expect(await client.link.next() == .opened)
+        let address = try #require(WebAddress(http: "http://127.0.0.1:\(first.port)/"))
+        let fetch = try WebFetch(WebSocketRequest(address), body: Array("{}".utf8))
+        for await _ in fetch.events {}
+        withExtendedLifetime((first, fetch)) {}
+        // Then it has taken no other, by which handshakes under way would not find it
+        #expect(nextNumber() == number + 1)
     }
 
     @Test("who is not there, or speaks something else, is told apart")
