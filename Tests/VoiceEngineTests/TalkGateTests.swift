@@ -96,7 +96,7 @@ struct TalkGateTests {
     }
 
     @Test(
-        "Given a gate that is opened and closed at any time, when it is, then every block comes out once and in order, and never more than five for one that comes"
+        "Given a gate that is opened and closed at any time, when it is, then every block comes out once and in order, and never more than four are sent for one that comes"
     )
     func anyOrder() {
         var bench = Bench()

@@ -3,24 +3,25 @@ import VoiceSimulation
 
 @Suite struct PartitionedConvolverTests {
     /// Response lengths around and beyond the partitions' borders, and ways to cut the stream.
-    @Test(
-        arguments: [0, 1, 100, 127, 128, 129, 256, 300, 1_000, 2_049], [[480], [1], [128], [1, 7, 64, 129, 480, 5]])
-    func `equals direct convolution`(taps: Int, blocks: [Int]) {
+    @Test(arguments: [0, 1, 100, 127, 128, 129, 256, 300, 1_000, 2_049])
+    func `equals direct convolution`(taps: Int) {
         // Given a random response and a random stream
         let response = whiteNoise(taps, seed: 3)
         let input = whiteNoise(3_000, seed: 4)
-        // When the stream goes through in blocks
-        var convolver = PartitionedConvolver(impulseResponse: response.span)
-        let output = convolve(&convolver, input, blocks: blocks)
-        // Then each sample is the sum of products, without delay; errors count against the size of that sum
-        let scale = (response.reduce(0) { $0 + $1 * $1 } + 1).squareRoot()
-        var worst: Float = 0
-        for index in input.indices {
+        let expected = input.indices.map { index in
             var sum = 0.0
             for tap in 0..<min(taps, index + 1) { sum += Double(response[tap]) * Double(input[index - tap]) }
-            worst = max(worst, abs(output[index] - Float(sum)) / scale)
+            return Float(sum)
         }
-        #expect(worst < 1e-5, "taps \(taps), blocks \(blocks): \(worst)")
+        let scale = (response.reduce(0) { $0 + $1 * $1 } + 1).squareRoot()
+        for blocks in [[480], [1], [128], [1, 7, 64, 129, 480, 5]] {
+            // When the stream goes through in blocks
+            var convolver = PartitionedConvolver(impulseResponse: response.span)
+            let output = convolve(&convolver, input, blocks: blocks)
+            // Then each sample is the sum of products, without delay; errors count against the size of that sum
+            let isClose = zip(output, expected).allSatisfy { abs($0 - $1) / scale < 1e-5 }
+            #expect(isClose && output.count == input.count, "taps \(taps), blocks \(blocks)")
+        }
     }
 
     @Test func `how the stream is cut does not show in a single bit`() {
