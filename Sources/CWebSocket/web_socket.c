@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     // Of the TCP connection, the TLS and the WebSocket handshake.
@@ -146,6 +147,16 @@ static bool is_of_this_machine(const char *origin) {
 
 #define REFUSAL(status) "HTTP/1.1 " status "\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
+// To what asks for no WebSocket: libwebsockets would answer nothing, and keep what was posted whole without a timeout.
+static const char no_upgrade[] = "HTTP/1.1 426 Upgrade Required\r\nupgrade: websocket\r\ncontent-length: 0\r\n"
+                                 "connection: close, upgrade\r\n\r\n";
+
+// Not for HTTP/2, which it would speak without asking.
+static bool asks_for_websocket(struct lws *wsi) {
+    char name[sizeof "websocket"];
+    return lws_hdr_copy(wsi, name, sizeof name, WSI_TOKEN_UPGRADE) > 0 && !strcasecmp(name, "websocket");
+}
+
 // With what a client is refused, or NULL.
 static const char *refusal(const dv_web *web, struct lws *wsi) {
     char text[DV_WEB_KEY + 16];
@@ -195,9 +206,12 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
             if (!count) web->certificate_fault = X509_STORE_CTX_get_error(user);
             return 0;
         case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: {
-            const char *answer = refusal(web, wsi);
+            const char *answer = asks_for_websocket(wsi) ? refusal(web, wsi) : no_upgrade;
             return answer ? refuse(wsi, answer) : 0;
         }
+        case LWS_CALLBACK_HTTP:
+            refuse(wsi, no_upgrade);
+            return -1;
         // Once more where every way of becoming a WebSocket passes: over HTTP/2, say, nobody asks for the upgrade.
         case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return refusal(web, wsi) ? -1 : 0;
         // What does not begin as HTTP does, or asks for a tunnel, would stay without a timeout.

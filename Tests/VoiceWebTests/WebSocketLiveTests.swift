@@ -147,6 +147,27 @@ struct WebSocketLiveTests {
         for connection in silent + tunnels { close(connection.descriptor) }
     }
 
+    @Test("what asks for no WebSocket is answered so and put out, before it says who it is")
+    func noWebSocket() throws {
+        let server = try WebSocketServer(interface: "127.0.0.1", port: 0, key: "sk-1") { _ in }
+        let requests = [
+            "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+            // All of its body has come: no timeout would end it.
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nAuthorization: Bearer sk-1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                + "HTTP2-Settings: AAMAAABkAAQAAP__\r\nAuthorization: Bearer sk-1\r\n\r\n",
+        ]
+        for request in requests {
+            let connection = try RawConnection(port: server.port)
+            defer { close(connection.descriptor) }
+            connection.write(Array(request.utf8))
+            let answer = String(decoding: connection.read(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 426 "), "\(request): \(answer)")
+            connection.waitForEnd()
+        }
+    }
+
     @Test("a server whose certificate nobody signed is refused; with its authority's file it is taken")
     func certificates() async throws {
         let folder = Self.newFolder
