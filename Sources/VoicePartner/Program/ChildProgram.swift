@@ -11,7 +11,8 @@ final class ChildProgram: @unchecked Sendable {
     private let process: pid_t
     private let output: Int32
 
-    /// Starts `name`, which is looked for on PATH. What is behind ``longestInput`` bytes of `input` is dropped.
+    /// Starts `name`, which is looked for on PATH, with no signal blocked or ignored. What is behind ``longestInput``
+    /// bytes of `input` is dropped.
     init(_ name: String, _ arguments: [String], input: [UInt8]) throws(PartnerError) {
         let (given, giving) = try Self.pair()
         defer { Glibc.close(given) }
@@ -27,10 +28,20 @@ final class ChildProgram: @unchecked Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, given, STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, writing, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&none)
+        unsafe sigfillset(&all)
+        // The threads of a conversation block signals: a program that kept that could not be interrupted.
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var words = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         var process: pid_t = 0
-        let error = unsafe posix_spawnp(&process, name, &actions, nil, &words, environ)
+        let error = unsafe posix_spawnp(&process, name, &actions, &attributes, &words, environ)
         guard error == 0 else {
             Glibc.close(reading)
             throw error == ENOENT
