@@ -15,7 +15,7 @@ struct ListeningPlace: Sendable {
     var key: String?
     /// The header of a request whose value is told, in lower case with its colon.
     var toldHeader: String?
-    /// Seconds within which a message must be complete; 0 for no limit.
+    /// Seconds within which a message must be complete, at least 1; streams have none.
     var messageSeconds: UInt16 = 0
     /// Seconds within which a client of a stream must take some of what is sent.
     var stallSeconds: UInt16 = 0
