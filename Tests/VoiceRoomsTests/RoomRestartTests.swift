@@ -153,7 +153,7 @@ struct RoomRestartTests {
         // And in the break another, a text, which is written anew, and a request
         try rooms.clients[0].session.ask(.send(destination: nil, bytes: [2]))
         try rooms.clients[0].session.ask(.send(destination: nil, kind: .text, bytes: [3]))
-        try rooms.clients[0].session.ask(.setMuted(rooms.clients[0].stream, true))
+        try rooms.clients[0].session.ask(.setMuted(rooms.clients[0].stream.stream, true))
         // When another server lets her in
         rooms.restartServer()
         rooms.serverIsAlive = true
