@@ -199,7 +199,11 @@ struct WebSocketLiveTests {
     @Test("what is made while a TLS handshake goes on elsewhere in the process does not disturb it")
     func sharedTLS() async throws {
         // Given the number by which libwebsockets keeps what is its own with OpenSSL's connections
-        func nextNumber() -> Int32 { CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil, nil) }
+        func nextNumber() -> Int32 {
+            // For functions to be given that there are none of.
+            var nothing = 0
+            return unsafe CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, &nothing, nil, nil, nil)
+        }
         let first = try Self.echo()
         let number = nextNumber()
         // When others are made, of every kind
