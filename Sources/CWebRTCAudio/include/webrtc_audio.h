@@ -2,8 +2,8 @@
 // blocks.
 //
 // The library exists in two generations that share a name and little else. Which one is compiled against is found out
-// by __has_include in apm.h; what it can do is told by webrtc_audio_capabilities(), so that a caller can say what it
-// asked for and what it got.
+// by __has_include in apm.h; webrtc_audio_generation() and webrtc_audio_has_echo_levels() tell, so that a caller can
+// say what it asked for and what it got.
 //
 //   0.3      (Debian 12)   "classic": separate components, three suppression levels, extended filter, delay-agnostic mode
 //   1.x/2.x                "config":  AudioProcessing::Config and AEC3, which finds the delay itself and has no levels
