@@ -224,7 +224,7 @@ let package = Package(
             "VoiceEngine",
             "VoiceSimulation", "SimulatedCalls", optimized: false),
         tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
-        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers"),
+        tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers", optimized: false),
         .target(
             name: "CExclusionProbe", path: "Tests/CExclusionProbe",
             cxxSettings: [.headerSearchPath("../../Sources/CWebRTCAudio")]),
@@ -234,7 +234,8 @@ let package = Package(
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices", "CSndFile", optimized: false),
         tests(
-            "VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
+            "VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL",
+            optimized: false),
         tests(
             "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter",
             optimized: false),

@@ -46,14 +46,18 @@ struct DialogErrorTests {
         let long = JSON.string("e" + String(repeating: "\u{301}", count: 40_000))
         let error: JSON = ["type": long, "code": long, "message": long]
         let event: JSON = ["type": "error", "error": error]
-        guard case .error(let fault) = try ServerEvent(parsing: event.encoded) else { return Issue.record("no error") }
+        guard case .error(let fault) = try ServerEvent(parsing: event.encoded) else {
+            Issue.record("no error")
+            return
+        }
         #expect(DialogError(fault).explanation.utf8.count < 2_000)
         let cut: JSON = [
             "type": "response.done",
             "response": ["id": "r", "status": "incomplete", "status_details": ["reason": long]],
         ]
         guard case .responseDone(_, .incomplete(let reason)) = try ServerEvent(parsing: cut.encoded) else {
-            return Issue.record("not cut")
+            Issue.record("not cut")
+            return
         }
         #expect(reason.utf8.count < 200)
         var answer = ChatAnswer(status: 400, hasKey: true)
