@@ -234,8 +234,7 @@ let package = Package(
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices", "CSndFile", optimized: false),
         tests(
-            "VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL",
-            optimized: false),
+            "VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
         tests(
             "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter",
             optimized: false),

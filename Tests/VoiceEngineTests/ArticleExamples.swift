@@ -13,13 +13,13 @@ func call(url: String, token: String) async {
         let others = try await engine.join(RoomEndpoint(url: url, token: token))
         print("\(others.count) others are here")
     } catch {
-        print(error)
+        print(PlainText.escaped("\(error)"))
     }
     listening: for await event in events {
         switch event {
-        case .participantJoined(let participant): print("\(participant.identity) came in")
+        case .participantJoined(let participant): print("\(PlainText.escaped(participant.identity)) came in")
         case .left: break listening
-        case .deviceLost(let loss): print("\(loss.name) is gone: \(loss.reason)")
+        case .deviceLost(let loss): print(PlainText.escaped("\(loss.name) is gone: \(loss.reason)"))
         case .eventsDropped: print(await engine.snapshot.others.count, "others are here")
         default: break
         }
