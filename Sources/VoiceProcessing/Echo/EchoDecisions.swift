@@ -2,7 +2,8 @@ import VoiceSignal
 
 /// What the native canceller decided in a block, and the evidence that it went by.
 ///
-/// For reports and tests; of a call, only the judge of interruptions goes by it: by ``farOnly``, ``near`` and the levels.
+/// For reports and tests; of a call, only the judge of interruptions goes by it: by ``farOnly``, ``near`` and the
+/// levels.
 package struct EchoDecisions: BitwiseCopyable, Sendable {
     /// Why the reference was moved.
     package enum Move: String, BitwiseCopyable, Sendable {
