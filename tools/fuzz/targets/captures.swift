@@ -1,4 +1,4 @@
-// modules: VoiceQueue VoiceWire VoicePeers VoiceRooms
+// modules: VoiceQueue VoiceWire VoicePeers VoiceRooms CPcap
 // files: Sources/duplex/Playout/PlayoutCapture.swift Sources/duplex/Playout/PlayoutDatagram.swift
 // files: Tests/CommandLineTests/PacketCapture.swift
 //
