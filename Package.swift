@@ -213,7 +213,7 @@ let package = Package(
         tests("VoiceText", "VoiceText", optimized: false),
         .testTarget(
             name: "VoiceDialogTests", dependencies: ["VoiceDialog", "ScriptedRealtime", "TestCases"],
-            exclude: ["ClientEvents"], swiftSettings: swift),
+            exclude: ["ClientEvents"], swiftSettings: unoptimized),
         tests("VoiceWeb", "VoiceWeb", "VoiceQueue", "COpenSSL", optimized: false),
         .target(
             name: "ScriptedRealtime", dependencies: ["VoiceDialog", "VoiceRealtime", "VoiceWeb", "TestCases"],
@@ -223,7 +223,7 @@ let package = Package(
             "RealtimePartner", "RealtimePartner", "ScriptedRealtime", "VoicePartner", "VoiceDialog", "VoiceWeb",
             "VoiceEngine",
             "VoiceSimulation", "SimulatedCalls", optimized: false),
-        tests("VoicePeers", "VoicePeers", "VoiceSimulation"),
+        tests("VoicePeers", "VoicePeers", "VoiceSimulation", optimized: false),
         tests("VoiceRooms", "VoiceRooms", "VoicePeers", "VoiceSimulation", "ScriptedPeers", optimized: false),
         .target(
             name: "CExclusionProbe", path: "Tests/CExclusionProbe",
@@ -234,7 +234,8 @@ let package = Package(
         tests("VoiceCoding", "VoiceCoding"),
         tests("VoiceDevices", "VoiceDevices", "CSndFile", optimized: false),
         tests(
-            "VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL"),
+            "VoiceTransport", "VoiceTransport", "CLinuxRealtime", "CAllocationCounter", "CSRTP", "COpenSSL",
+            optimized: false),
         tests(
             "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter",
             optimized: false),

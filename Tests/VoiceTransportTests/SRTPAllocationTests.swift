@@ -16,6 +16,12 @@ struct SRTPAllocationTests {
         mutating func add(_ length: Int?) { if length == nil { refused += 1 } else { passed += 1 } }
     }
 
+    /// No closure, which unoptimised code may allocate.
+    private static func write(_ packet: [UInt8], _ number: UInt8, _ kind: MediaKind, to buffer: inout [UInt8]) {
+        for place in 0..<packet.count { buffer[place] = packet[place] }
+        if kind == .sound { buffer[3] = number }
+    }
+
     /// Each talker's packet of this number: sent, sent again, forged, received, received again.
     private func turn(
         _ number: UInt8, _ kind: MediaKind, _ clear: [[UInt8]], from sender: inout SRTPSession,
@@ -24,11 +30,7 @@ struct SRTPAllocationTests {
         var count = Count()
         var talker = 0
         while talker < clear.count {
-            func write() {
-                for place in 0..<clear[talker].count { buffer[place] = clear[talker][place] }
-                if kind == .sound { buffer[3] = number }
-            }
-            write()
+            Self.write(clear[talker], number, kind, to: &buffer)
             var sent = buffer.mutableSpan
             guard let length = sender.protect(&sent, count: clear[talker].count, kind) else { return count }
             for attempt in 0..<3 {
@@ -38,7 +40,7 @@ struct SRTPAllocationTests {
                 count.add(receiver.unprotect(&received, count: length, kind))
             }
             if kind == .sound {
-                write()
+                Self.write(clear[talker], number, kind, to: &buffer)
                 var again = buffer.mutableSpan
                 count.add(sender.protect(&again, count: clear[talker].count, kind))
             }
