@@ -34,6 +34,28 @@ struct AecTests {
         #expect(text.exitCode == 0 && !text.standardOutput.contains("nan"), "\(text.standardOutput)")
     }
 
+    @Test("a recording that does not fit the memory is refused before it is read", arguments: ["mic", "ref"])
+    func tooLong(long: String) throws {
+        // Given a second of sound, and a second more than the most of 16 kHz, whose samples are a hole in the file
+        let folder = try Self.folder([Float](repeating: 0, count: Self.rate), [Float](repeating: 0, count: Self.rate))
+        func little(_ value: Int, _ bytes: Int) -> [UInt8] {
+            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let frames = AecInput.mostFrames + Self.rate
+        var header = Array("RIFF".utf8) + little(36 + frames, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + little(1, 2)
+        header += little(1, 2) + little(Self.rate, 4) + little(Self.rate, 4) + little(1, 2) + little(8, 2)
+        try folder.write(header + Array("data".utf8) + little(frames, 4), to: long + ".wav")
+        let file = try FileHandle(forWritingTo: URL(filePath: folder(long + ".wav")))
+        try file.truncate(atOffset: UInt64(44 + frames))
+        try file.close()
+        // When
+        let run = try ChildProcess.run(Self.command(folder))
+        // Then
+        let reason = "\(long).wav' lasts longer than 60 minutes, the most that is processed at 16000 Hz"
+        expectFailure(run, code: 66, saying: reason)
+        #expect(!FileManager.default.fileExists(atPath: folder("o.wav")))
+    }
+
     @Test("rumble below a voice does not stay in the near end", arguments: ["native", "speexDSP", "webRTC"])
     func rumble(backend: String) throws {
         // Given a microphone that stands on a floor which trembles at 25 Hz, and nothing else

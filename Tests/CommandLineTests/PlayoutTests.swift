@@ -116,6 +116,21 @@ struct PlayoutTests {
         #expect(try AudioFile.read(folder("o.wav")).samples.count < 2 * 48_000)
     }
 
+    @Test("without a log or a drawing of a call that is too long to be kept", arguments: ["--log", "--plot"])
+    func tooLongForLog(option: String) throws {
+        // Given four packets over two and a half hours, whose every 5 ms would be a line
+        let folder = try TestFolder()
+        let packets = (0..<4).map { Captured(milliseconds: $0 * 3_000_000, number: $0) }
+        let pcap = try folder.write(capture(packets), to: "long.pcap")
+        // When they are to be logged
+        let arguments = ["playout", "--pcap", pcap, "--out", folder("o.wav"), option, folder("log")]
+        let result = try ChildProcess.run(arguments)
+        // Then this is refused before anything is written
+        expectFailure(result, code: 66, saying: "the stream lasts 2.5 h, and \(option) reaches 2 h")
+        #expect(!FileManager.default.fileExists(atPath: folder("o.wav")))
+        #expect(!FileManager.default.fileExists(atPath: folder("log")))
+    }
+
     @Test("up to a time stamp that is no date")
     func impossibleTime() throws {
         let folder = try TestFolder()

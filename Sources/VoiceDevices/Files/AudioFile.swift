@@ -17,7 +17,7 @@ package struct AudioFile: Equatable, Sendable {
     /// The most channels of a file: an ambisonic recording of the seventh order; larger arrays are rare and their mix
     /// is no voice.
     package static let maximumChannels = 64
-    /// The longest sound that ``read(_:convertedTo:channels:)`` takes into memory: 2.8 GB at 48 kHz.
+    /// The longest sound that ``read(_:convertedTo:channels:longest:)`` takes into memory: 2.8 GB at 48 kHz.
     /// ``AudioFileReader`` has no such limit.
     package static let longest = Duration.seconds(4 * 3_600)
 
@@ -31,9 +31,11 @@ package struct AudioFile: Equatable, Sendable {
 
     /// Reads all of the file at `path`: WAV, FLAC and whatever else libsndfile knows. Blocks.
     ///
-    /// `convertedTo` is the rate of ``samples``; nil keeps the file's own.
+    /// `convertedTo` is the rate of ``samples``; nil keeps the file's own. What lasts longer than `longest`, in whole
+    /// seconds, is refused.
     package static func read(
-        _ path: String, convertedTo rate: Int? = 48_000, channels: ChannelMix = .average
+        _ path: String, convertedTo rate: Int? = 48_000, channels: ChannelMix = .average,
+        longest: Duration = Self.longest
     ) throws(AudioFileError) -> AudioFile {
         var reader = try AudioFileReader(path, convertedTo: rate, channels: channels)
         let limit = Int(longest.components.seconds) * (rate ?? reader.sampleRate)

@@ -9,7 +9,7 @@ struct Aec: AsyncParsableCommand {
             Streams both files through the engine's own processing, 10 ms at a time. Any file that libsndfile reads will do; several channels \
             are mixed to one. A microphone of 16, 32 or 48 kHz is processed as it is, one of another rate at 48 kHz, and the reference is \
             brought to the same rate. The output is a WAV file, mono, 16 bits, of that rate and as long as the microphone, which it lags by \
-            the processing's own delay.
+            the processing's own delay. A recording lasts up to an hour at 16 kHz, and 20 minutes at 48.
 
             The delay from playing to recording is searched in the signals, up to 600 ms. --delay-hint says where to look first; once the \
             search has found the echo elsewhere, that counts. A right hint can spare some of the first second's echo, most with webRTC; a \

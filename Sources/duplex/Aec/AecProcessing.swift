@@ -25,8 +25,8 @@ struct AecProcessing {
         let count = microphone.count
         let blocks = (count + block - 1) / block
         var output = microphone + Array(repeating: 0, count: blocks * block - count)
-        let played = Array(reference.prefix(output.count))
-        let far = played + Array(repeating: 0, count: output.count - played.count)
+        var far = Array(reference.prefix(output.count))
+        far.append(contentsOf: repeatElement(0, count: output.count - far.count))
         var trace = AecTrace(rate: rate, blocks: blocks)
         var times = [Int64]()
         times.reserveCapacity(blocks)
@@ -43,10 +43,11 @@ struct AecProcessing {
         }
         Console.endProgress()
         output.removeLast(output.count - count)
+        far.removeLast(far.count - count)
         return AecResult(
             item: item, backend: backend.name, library: chain.processor.traits.library,
             settings: chain.processor.activeSettings, rate: rate, microphone: microphone,
-            reference: Array(far.prefix(count)), near: near, output: output, trace: trace, last: last, times: times)
+            reference: far, near: near, output: output, trace: trace, last: last, times: times)
     }
 
     /// Who asks for RNNoise does not want something else instead.

@@ -26,15 +26,16 @@ struct AecRun {
             try OutputFile.check(out, option: outputOption, isNoneOf: inputs)
             try OutputFile.checkIsWAV(out, option: outputOption)
         }
+        let native: Int
         do throws(AudioFileError) {
-            let native = try AudioFileReader(item.mic).sampleRate
-            rate = [16_000, 32_000, 48_000].contains(native) ? native : 48_000
-            microphone = try AecInput(item.mic, rate: rate)
-            reference = try AecInput(item.ref, rate: rate)
-            if let path = item.near { near = try AecInput(path, rate: rate) } else { near = nil }
+            native = try AudioFileReader(item.mic).sampleRate
         } catch {
             throw Failure(error)
         }
+        rate = [16_000, 32_000, 48_000].contains(native) ? native : 48_000
+        microphone = try AecInput(item.mic, rate: rate)
+        reference = try AecInput(item.ref, rate: rate)
+        if let path = item.near { near = try AecInput(path, rate: rate) } else { near = nil }
         for input in [microphone, reference] where input.samples.isEmpty {
             throw Failure(.inputUnusable, "'\(input.path)' holds no sound; record it anew")
         }

@@ -70,6 +70,7 @@ struct Playout: AsyncParsableCommand {
             try OutputFile.checkAreApart([("--out", out), ("--log", log), ("--plot", plot)])
             let choice = PlayoutCapture.Choice(payloadType: payloadType, source: ssrc)
             let capture = try PlayoutCapture(path: pcap, choice: choice)
+            if log != nil || plot != nil { try checkCanBeLogged(capture, log != nil ? "--log" : "--plot") }
             describe(capture)
             let (summary, happened) = try play(capture)
             if let log { try happened?.writeCSV(to: log) }
@@ -80,6 +81,16 @@ struct Playout: AsyncParsableCommand {
             }
             if json { Console.emit(summary) } else { summary.lines.forEach { Console.say($0) } }
         }
+    }
+
+    /// Throws where what is to be kept for a log would take gigabytes.
+    private func checkCanBeLogged(_ capture: PlayoutCapture, _ option: String) throws(Failure) {
+        guard capture.length > PlayoutLog.longest else { return }
+        let (hours, most) = (capture.length / .seconds(3_600), PlayoutLog.longest.components.seconds / 3_600)
+        throw Failure(
+            .inputUnusable,
+            "\(pcap): the stream lasts \(hours.fixed(1)) h, and \(option) reaches \(most) h; cut the capture, as by "
+                + "'editcap -B', or leave --log and --plot away")
     }
 
     private func play(_ capture: PlayoutCapture) throws -> (PlayoutSummary, PlayoutLog?) {

@@ -33,6 +33,12 @@ struct PlayoutCapture {
     /// No stream is played for longer: 4 GiB of WAV, the most that the format's sizes can state, are 12.4 h of it.
     static let longestCall: Duration = .seconds(12 * 3_600)
 
+    /// From the first packet to the latest.
+    var length: Duration {
+        guard let first = packets.first else { return .zero }
+        return packets.reduce(Duration.zero) { max($0, $1.time - first.time) }
+    }
+
     /// The packets of the chosen stream, in the order of the file.
     private(set) var packets: [Packet] = []
     /// Source and packets of each stream of that payload type, most packets first.

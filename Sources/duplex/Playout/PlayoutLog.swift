@@ -14,6 +14,10 @@ struct PlayoutLog {
         case decision(PlayoutDecision.Kind, milliseconds: Double)
     }
 
+    /// No longer call is logged or drawn: its pulls alone are 1.4 million, and with what is written of them take
+    /// several hundred MB.
+    static let longest: Duration = .seconds(2 * 3_600)
+
     private var events: [(time: Double, event: Event)] = []
     private var firstTimestamp: UInt32?
 
