@@ -105,7 +105,7 @@ public final class GraphEngine: Sendable {
     ) throws(GraphError) -> [String] {
         var paths: [String] = []
         var places: [(node: String, place: FilePlace)] = []
-        for node in description.nodes where node.settings.type == WaveSinkNode.type {
+        for node in description.nodes where node.settings.type == NodeCatalog.waveSinkName {
             let path = WaveSinkNode.path(node.settings, in: environment)
             paths.append(path)
             guard let place = FilePlace(path) else { continue }

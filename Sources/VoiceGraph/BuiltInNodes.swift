@@ -169,14 +169,18 @@ extension NodeCatalog {
             return GraphFault(field: "minimumMs", "must be below maximumMs, \(settings.integer("maximumMs"))")
         })
 
+    /// The type that writes a file: whose path must be no other node's, nor what is read.
+    package static let waveSinkName = "WavSink"
+
     private static let waveSink = NodeType(
-        "WavSink", summary: "Writes a WAV file of 16 bits at the graph's rate.",
+        waveSinkName, summary: "Writes a WAV file of 16 bits at the graph's rate.",
         fields: [
-            NodeField("path", .path, isRequired: true, "The file, below the engine's folder; replaces what is there."),
+            NodeField(
+                "path", .path, isRequired: true, "The file, below the engine's folder; sound replaces what is there."),
             NodeField("isRecording", .bool, usual: .bool(true), "Whether it begins to write at once."),
         ], inputs: [NodePort("input")],
         events: [
-            NodeEvent("finished", "The file is whole: `path`, `frames`."),
+            NodeEvent("finished", "The file is whole: `path`, `frames`. Not told where no sound came."),
             NodeEvent("failed", "It cannot be written: `message`."),
         ], actions: [NodeAction("start", "Goes on writing."), NodeAction("stop", "Pauses.")])
 

@@ -121,6 +121,36 @@ struct GraphEngineTests {
         }
     }
 
+    @Test("Given an engine that is prepared before the file is named, then that is not written over either")
+    func inputIsKeptFromPreparing() async throws {
+        // Given a sink whose file turns out to be the input
+        let folder = try Folder()
+        var numbers = SeededNumbers(seed: 6)
+        let sound = numbers.noise(5_000).map { ($0 * 32_768).rounded() / 32_768 }
+        try AudioFile.write(sound, to: folder("in.wav"), sampleRate: 16_000)
+        let json = graph(node("sink", "WavSink", "{\"path\": \"in.wav\"}"), link("inputNode", "sink"))
+        let engine = try GraphEngine.createEngine(json, environment: GraphEnvironment(folder: folder.path))
+        // When it is prepared, refused and ended
+        try await engine.prepare()
+        await #expect(throws: AudioFileError.self) { try await engine.run(file: folder("in.wav")) }
+        await engine.finish()
+        // Then the input is whole
+        #expect(try AudioFile.read(folder("in.wav"), convertedTo: nil).samples == sound)
+    }
+
+    @Test("Given a WAV sink that has no place, then preparing says so")
+    func sinkWithoutPlace() async throws {
+        let folder = try Folder()
+        let json = graph(node("sink", "WavSink", "{\"path\": \"absent/out.wav\"}"), link("inputNode", "sink"))
+        let engine = try GraphEngine.createEngine(json, environment: GraphEnvironment(folder: folder.path))
+        do throws(GraphError) {
+            try await engine.prepare()
+            Issue.record("prepared")
+        } catch {
+            #expect(error.faults.map(\.node) == ["sink"] && error.faults.map(\.field) == ["path"], "\(error)")
+        }
+    }
+
     @Test("Given two WAV sinks of one file, then that is a fault of the second")
     func sinksOfOneFile() throws {
         let folder = try Folder()

@@ -10,7 +10,7 @@ enum BuiltInMakers {
         "VAD": { setup in DetectorNode(setup) },
         "Recogniser": { setup throws(GraphError) in try RecogniserNode(setup) },
         "Chunker": { setup throws(GraphError) in try ChunkerNode(setup) },
-        "WavSink": { setup throws(GraphError) in try WaveSinkNode(setup) },
+        NodeCatalog.waveSinkName: { setup throws(GraphError) in try WaveSinkNode(setup) },
         "WebSocketSink": { setup throws(GraphError) in try SocketSinkNode(setup) },
         "FarEnd": { setup throws(GraphError) in try FarEndNode(setup) },
     ]

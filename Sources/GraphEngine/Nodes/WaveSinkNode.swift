@@ -1,15 +1,16 @@
 internal import VoiceDevices
 
-/// Writes a WAV file.
+/// Writes a WAV file, which begins with the first sound: until then it is not known what is read, and what was at its
+/// path stays.
 final class WaveSinkNode: DrainingNode {
     private enum Action: Int { case start, stop }
-    /// Its type's name.
-    static let type = "WavSink"
 
     private let setup: NodeSetup
     private let sound: SideSound
     private let path: String
     private var writer: AudioFileWriter?
+    /// The file has begun, or could not.
+    private var hasBegun = false
     private var isRecording: Bool
 
     init(_ setup: NodeSetup) throws(GraphError) {
@@ -32,20 +33,36 @@ final class WaveSinkNode: DrainingNode {
 
     nonisolated(nonsending) func prepare() async throws(GraphError) {
         do throws(AudioFileError) {
-            writer = try AudioFileWriter(path, sampleRate: setup.settings.sampleRate)
+            try AudioFileWriter.check(path)
         } catch {
             throw GraphError(node: setup.settings.id, field: "path", "\(error)")
         }
     }
 
     nonisolated(nonsending) func drain(waits: Bool) async {
+        begin()
+        write()
+    }
+
+    private func begin() {
+        guard !hasBegun else { return }
+        hasBegun = true
+        do throws(AudioFileError) {
+            writer = try AudioFileWriter(path, sampleRate: setup.settings.sampleRate)
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func write() {
         sound.read { piece in
+            begin()
             do throws(AudioFileError) { try writer?.write(piece.span) } catch { fail(error) }
         }
     }
 
     nonisolated(nonsending) func finish() async {
-        await drain(waits: true)
+        write()
         guard let whole = writer.take() else { return }
         let frames = whole.frames
         do throws(AudioFileError) {

@@ -112,6 +112,19 @@ struct AudioFileHandle: ~Copyable, @unchecked Sendable {
         unsafe sf_command(file, Int32(SFC_SET_UPDATE_HEADER_AUTO), nil, Int32(SF_TRUE))
     }
 
+    /// Throws where a file that is there cannot be written, or its folder takes no new one.
+    static func checkWritable(_ path: String) throws(AudioFileError) {
+        let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor < 0 else {
+            _ = Glibc.close(descriptor)
+            return
+        }
+        guard errno == ENOENT else { throw cannotOpen(path, errno, writing: true) }
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(path[...$0]) } ?? "."
+        guard unsafe access(folder, W_OK | X_OK) == 0 else { throw cannotOpen(path, errno, writing: true) }
+    }
+
     deinit { _ = withExtendedLifetime(memory) { unsafe sf_close(file) } }
 
     private static let opening = Mutex(())

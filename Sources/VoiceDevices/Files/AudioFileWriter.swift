@@ -18,6 +18,9 @@ package struct AudioFileWriter: ~Copyable, Sendable {
     /// Bytes of sound that a header's 32 bits can state beside its own; libsndfile would write on and wrap them.
     private static let limit = 0xFFFF_FFFF - 4_096
 
+    /// Throws where it is plain beforehand that `path` cannot be written; writes nothing, and leaves what is there.
+    package static func check(_ path: String) throws(AudioFileError) { try AudioFileHandle.checkWritable(path) }
+
     /// Makes a new file at `path`, in place of whatever was there, for samples of `sampleRate` Hz.
     package init(
         _ path: String, sampleRate: Int = 48_000, encoding: AudioFileEncoding = .int16

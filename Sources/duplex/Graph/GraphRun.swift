@@ -40,7 +40,7 @@ struct GraphRun: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailure {
             let description = try file.description()
-            let sinks = description.nodes.filter { $0.type.name == "WavSink" }
+            let sinks = description.nodes.filter { $0.type.name == NodeCatalog.waveSinkName }
             try checkEnds(description)
             try check(sinks)
             let log = GraphLog(json: json, rate: description.sampleRate, sinks: Set(sinks.map(\.settings.id)))
