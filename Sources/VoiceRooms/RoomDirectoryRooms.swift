@@ -101,11 +101,22 @@ extension RoomDirectory {
             throw .unknownStream
         }
         if wanted {
+            let isNew = !subscriber.subscriptions.contains(stream)
             subscribe(id, to: stream, of: publisher)
+            if isNew { tellGeneration(of: stream, of: publisher, to: id) }
         } else {
             unsubscribe(id, from: stream, of: publisher)
         }
         _ = sendDurable(.subscriptionChanged(stream, wanted), to: id)
+    }
+
+    /// Tells whoever has just subscribed which generation plays: of interruptions since the roster, or since it heard the
+    /// stream last, it was told nothing.
+    private mutating func tellGeneration(of stream: StreamID, of publisher: ParticipantID, to id: ParticipantID) {
+        guard let index = participants[publisher]?.publishedIndex(of: stream),
+            let generation = participants[publisher]?.streams[index].generation, generation != 0
+        else { return }
+        _ = sendDurable(.interrupted(by: publisher, stream, generation: generation), to: id)
     }
 
     // MARK: What participants tell of themselves

@@ -26,6 +26,26 @@ struct RoomMediaInterruptionTests: RoomMediaTesting {
         #expect(media.interrupt(ParticipantID(rawValue: 9)).isEmpty)
     }
 
+    @Test("a stream that is played again begins with the generation told since", arguments: [3, 200] as [UInt32])
+    func playedAgain(from generation: UInt32) {
+        let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))
+        var media = joined([entry(1, "anna"), entry(2, "ben")])
+        func begun(_ actions: [RoomMedia.Action]) -> [UInt32] {
+            actions.compactMap { action -> UInt32? in
+                if case .command(.addStream(100, _, _, let first)) = action { first } else { nil }
+            }
+        }
+        // Given anna, whom the app does not want to hear, and who was interrupted meanwhile: older news change nothing
+        _ = media.play(false, anna)
+        for told in [generation, generation - 1] {
+            #expect(media.handle(.interrupted(by: ben, stream, generation: told)).isEmpty)
+        }
+        // When she is played again
+        let asked = media.play(true, anna)
+        // Then with that one: 129 further on, what she says would be taken for over
+        #expect(begun(asked + media.handle(.subscriptionChanged(stream, true))) == [generation])
+    }
+
     @Test("an interruption that the room refuses does not stand in the way of the next")
     func refusedInterruption() {
         let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))

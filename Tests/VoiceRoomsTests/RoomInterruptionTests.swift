@@ -55,6 +55,26 @@ struct RoomInterruptionTests {
         }
     }
 
+    @Test func whoSubscribesLateIsToldWhichGenerationPlays() throws {
+        var rooms = try kitchen()
+        let (agent, stream) = (rooms.clients[0].participant, rooms.clients[0].stream.stream)
+        // Given an agent that alice has interrupted twice while eve did not want to hear it
+        try rooms.clients[2].session.ask(.unsubscribe(stream))
+        rooms.run(for: .seconds(1))
+        for _ in 0..<2 { try rooms.clients[1].session.ask(.interrupt(stream)) }
+        rooms.run(for: .seconds(1))
+        #expect(rooms.clients[2].events == [.subscriptionChanged(stream, false)])
+        // When she wants to, and says so twice
+        for _ in 0..<2 { try rooms.clients[2].session.ask(.subscribe(stream)) }
+        rooms.run(for: .seconds(1))
+        // Then she knows before she hears it, once
+        let told = RoomSessionEvent.interrupted(by: agent, stream, generation: 2)
+        let answers = rooms.clients[2].events.dropFirst(2)
+        #expect(rooms.clients[2].events.dropFirst().first == told)
+        #expect(!answers.isEmpty && answers.allSatisfy { $0 == .subscriptionChanged(stream, true) })
+        #expect(rooms.clients[2].session.roster == rooms.directory.roster(ofRoom: "kitchen"))
+    }
+
     @Test func interruptionsHaveARate() throws {
         var rooms = try kitchen()
         let stream = rooms.clients[0].stream.stream

@@ -297,6 +297,10 @@ package struct RoomMedia {
     private mutating func interrupted(
         _ stream: StreamID, _ generation: UInt32, by participant: ParticipantID
     ) -> [Action] {
+        // Whoever plays it again, or for the first time, begins there.
+        if let known = published[stream]?.stream.generation, Int32(bitPattern: generation &- known) > 0 {
+            published[stream]?.stream.generation = generation
+        }
         let talker = presence.has(stream) ? own : played.publisher(of: stream)
         guard let talker else { return [] }
         // What was heard here was dropped when it was asked for; and of our own stream it is we who begin anew.
