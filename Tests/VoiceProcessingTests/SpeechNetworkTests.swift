@@ -115,6 +115,23 @@ struct SpeechNetworkTests {
     }
 
     @Test(
+        "what is no sound is not remembered: speech is probable two seconds later", arguments: cases(rates),
+        cases([Float.nan, .infinity, 1e30]))
+    func recovers(rate: Int, value: Float) {
+        // Given 620 ms of samples that no converter makes, as a graph's gains or a file of floats may give them
+        let hiss = noise(seconds: 6, rate: rate, seed: 12, level: -55)
+        let talk = [Float](repeating: 0, count: 3 * rate) + speech(seconds: 3, rate: rate, seed: 13, level: -26)
+        var sound = sum(hiss, talk)
+        for index in 0..<62 * rate / 100 { sound[index] = index % 2 == 0 ? value : -value }
+        // When
+        let told = Self.run(sound, rate: rate)
+        // Then
+        #expect(told.allSatisfy { (0...1).contains($0) })
+        let loud = (300..<600).filter { rms(talk[$0 * rate / 100..<($0 + 1) * rate / 100]) > -32 }
+        #expect(Self.mean(loud.map { told[$0] }) > 0.7)
+    }
+
+    @Test(
         "allocates nothing per block",
         .enabled(if: areAllocationsCounted, "needs optimised code and the allocation counter"),
         arguments: cases(rates))

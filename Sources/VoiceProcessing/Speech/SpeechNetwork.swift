@@ -57,9 +57,11 @@ package struct SpeechNetwork: ~Copyable {
     }
 
     /// Takes 10 ms of sound, full scale ±1, and returns the probability, 0...1, that its newest part is speech.
+    ///
+    /// What is beyond ``SampleBounds`` is bounded, as a ``Decimator`` does: the layers would remember it for good.
     package mutating func run(_ block: Span<Float>) -> Float {
         if decimator == nil {
-            sound.write(block)
+            sound.write(bounded: block)
         } else {
             decimator?.run(block, into: &sound)
         }
