@@ -20,6 +20,9 @@ struct ForwardingTable: Sendable {
         let owner: ParticipantID
         /// Whether its publisher may send packets that repeat earlier ones.
         let mayRepeat: Bool
+        /// Whether its owner tells under this source what it receives: under one alone, since whoever sends weighs what
+        /// each source says.
+        let tellsOfReception: Bool
         var isPublished = false
         var isMuted = false
         /// All who get the stream.
@@ -46,8 +49,10 @@ struct ForwardingTable: Sendable {
         return .split(whole: route.takers, withoutCopies: route.others)
     }
 
-    func decideReport(from peer: PeerID, synchronizationSource: UInt32) -> ForwardingDecision {
-        guard let route = route(peer, synchronizationSource) else { return .drop(.notPublished) }
+    func decideReport(from peer: PeerID, synchronizationSource: UInt32, tellsOfReception: Bool) -> ForwardingDecision {
+        guard let route = route(peer, synchronizationSource), route.tellsOfReception || !tellsOfReception else {
+            return .drop(.notPublished)
+        }
         return .forward(peers[route.owner] ?? [])
     }
 
@@ -57,8 +62,8 @@ struct ForwardingTable: Sendable {
 
     // MARK: Streams
 
-    mutating func add(_ stream: StreamID, of owner: ParticipantID, mayRepeat: Bool) {
-        routes[stream] = Route(owner: owner, mayRepeat: mayRepeat)
+    mutating func add(_ stream: StreamID, of owner: ParticipantID, mayRepeat: Bool, tellsOfReception: Bool) {
+        routes[stream] = Route(owner: owner, mayRepeat: mayRepeat, tellsOfReception: tellsOfReception)
     }
 
     /// Removes a participant's streams, whose packets come from nowhere any more, and its reports.
@@ -123,7 +128,7 @@ package enum ForwardingDecision: Equatable, Sendable {
 /// Why a media packet is not forwarded.
 package enum ForwardingRefusal: Equatable, Sendable {
     /// Nobody publishes this SSRC from this address, or not as packets that repeat earlier ones; of a report: the SSRC
-    /// is nobody's there.
+    /// is nobody's there, or not the one under which its owner tells what it receives.
     case notPublished
     /// Its publisher is muted by the server.
     case mutedByServer

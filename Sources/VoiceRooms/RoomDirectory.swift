@@ -92,8 +92,14 @@ package struct RoomDirectory: Sendable {
 
     /// Who gets the RTCP packet of this sender from this peer: all whom it hears and who hear it, also while it
     /// publishes nothing or is muted. Allocates nothing.
-    package func forwardReport(from peer: PeerID, synchronizationSource: UInt32) -> ForwardingDecision {
-        forwarding.decideReport(from: peer, synchronizationSource: synchronizationSource)
+    ///
+    /// - Parameter tellsOfReception: whether it says how streams are received, which a participant does under the first
+    ///   of its sources alone.
+    package func forwardReport(
+        from peer: PeerID, synchronizationSource: UInt32, tellsOfReception: Bool = true
+    ) -> ForwardingDecision {
+        forwarding.decideReport(
+            from: peer, synchronizationSource: synchronizationSource, tellsOfReception: tellsOfReception)
     }
 
     // MARK: Looking

@@ -117,10 +117,10 @@ extension RoomDirectory {
     private mutating func settle(_ participant: RoomParticipant) {
         let id = participant.id
         participants[id] = participant
-        for stream in participant.streams {
+        let mayRepeat = participant.capabilities.contains(.redundantAudio)
+        for (index, stream) in participant.streams.enumerated() {
             streamOwners[stream.assignment.stream] = id
-            forwarding.add(
-                stream.assignment.stream, of: id, mayRepeat: participant.capabilities.contains(.redundantAudio))
+            forwarding.add(stream.assignment.stream, of: id, mayRepeat: mayRepeat, tellsOfReception: index == 0)
         }
         if participant.capabilities.contains([.subscribe, .autoSubscribe]) {
             for entry in roster(ofRoom: participant.room).entries {

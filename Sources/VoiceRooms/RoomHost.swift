@@ -86,12 +86,19 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         case .media(let peer, let count, let kind, let ssrc):
             guard mayForward(kind, count, of: peer, now: now) else { return .dropped(.tooMuch) }
             let packet = datagram.span.extracting(..<count)
-            let repeats = RTPDatagram.payloadType(of: packet) == RoomProtocol.redundantPayloadType
-            return .forward(
-                count: count, kind,
-                kind == .report
-                    ? directory.forwardReport(from: peer, synchronizationSource: ssrc)
-                    : directory.forward(from: peer, synchronizationSource: ssrc, repeats: repeats))
+            switch kind {
+            case .sound:
+                let repeats = RTPDatagram.payloadType(of: packet) == RoomProtocol.redundantPayloadType
+                return .forward(
+                    count: count, kind, directory.forward(from: peer, synchronizationSource: ssrc, repeats: repeats))
+            case .report:
+                // All its packets were read to know whose they are.
+                let tellsOfReception = (try? RTCPCompound.tellsOfReception(packet)) ?? true
+                return .forward(
+                    count: count, kind,
+                    directory.forwardReport(
+                        from: peer, synchronizationSource: ssrc, tellsOfReception: tellsOfReception))
+            }
         case .control(let peer):
             followPeers(now: now)
             takeControl(of: peer, now: now)

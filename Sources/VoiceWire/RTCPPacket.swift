@@ -36,6 +36,22 @@ package struct RTCPCompound: ~Escapable {
         return sender
     }
 
+    /// Whether anything in a datagram says how a stream is received: a report block (RFC 3550 section 6.4), or an extended
+    /// report (RFC 3611).
+    ///
+    /// - Throws: ``WireError`` when a packet before that is malformed.
+    package static func tellsOfReception(_ datagram: Span<UInt8>) throws(WireError) -> Bool {
+        var compound = RTCPCompound(datagram)
+        while let packet = try compound.next() {
+            switch packet.kind {
+            case .senderReport, .receiverReport: if packet.count > 0 { return true }
+            case .extendedReport: return true
+            default: break
+            }
+        }
+        return false
+    }
+
     /// The next packet, or nil after the last.
     ///
     /// - Throws: ``WireError`` when the rest of the datagram is no RTCP packet; there is nothing after it.

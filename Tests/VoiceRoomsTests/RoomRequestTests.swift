@@ -161,6 +161,29 @@ struct RoomRequestTests {
         }
     }
 
+    @Test func aParticipantIsOneListenerHoweverManySourcesItHas() throws {
+        // Given alice and bob, who hear each other, and each have several sources
+        let rooms = try kitchen("alice", "bob")
+        let alice = rooms.clients[0]
+        let sources = try #require(alice.grant?.streams.map(\.synchronizationSource))
+        try #require(sources.count == 4)
+        let heard = rooms.clients[1].stream.synchronizationSource
+        let isForwarded = { (bytes: [UInt8]) in
+            rooms.outcome(of: bytes, from: alice.endpoint)
+                == .forward(count: bytes.count, .report, .forward([rooms.peer(1)]))
+        }
+        for (index, source) in sources.enumerated() {
+            // When alice says under each how she receives bob's stream, then he gets it under the first alone
+            #expect(isForwarded(RTPPacketBytes.report(source, about: heard)) == (index == 0))
+            #expect(isForwarded(RTPPacketBytes.extendedReport(source)) == (index == 0))
+            // Also behind what is forwarded under all: what she sends, and that she is there
+            let plain = RTPPacketBytes.report(source)
+            #expect(isForwarded(plain))
+            #expect(isForwarded(plain + RTPPacketBytes.report(source, about: heard)) == (index == 0))
+            #expect(isForwarded(plain + RTPPacketBytes.extendedReport(source)) == (index == 0))
+        }
+    }
+
     @Test func aPublisherMuteIsToldAndAServerMuteIsEnforced() throws {
         var rooms = try kitchen("alice", "bob")
         let stream = rooms.clients[0].stream.stream

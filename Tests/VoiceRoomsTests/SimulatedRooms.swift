@@ -303,7 +303,16 @@ extension RoomDirectory {
 enum RTPPacketBytes {
     static func sound(_ source: UInt32) -> [UInt8] { [0x80, 111, 0, 1, 0, 0, 0, 0] + bytes(source) + [1] }
 
+    /// A receiver report that says nothing of anybody.
     static func report(_ source: UInt32) -> [UInt8] { [0x80, 201, 0, 1] + bytes(source) }
+
+    /// A receiver report that says how a stream is received.
+    static func report(_ source: UInt32, about stream: UInt32) -> [UInt8] {
+        [0x81, 201, 0, 7] + bytes(source) + bytes(stream) + [UInt8](repeating: 0, count: 20)
+    }
+
+    /// An extended report without blocks.
+    static func extendedReport(_ source: UInt32) -> [UInt8] { [0x80, 207, 0, 1] + bytes(source) }
 
     private static func bytes(_ source: UInt32) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: source >> (24 - 8 * UInt32($0))) }
