@@ -14,7 +14,8 @@ internal import VoiceQueue
 ///
 /// The same inputs give the same outputs: nothing depends on the order of a hash table.
 package struct RoomDirectory: Sendable {
-    /// Tokens that wait for a verdict; more are not taken, and their clients come with them again.
+    /// Tokens of joins that wait for a verdict, and as many newer ones of participants: strangers hold up nobody who is
+    /// in a room. More are not taken, and their clients come with them again.
     static let verificationLimit = 256
     /// A verdict that has not come after this is not awaited any longer.
     static let verificationTime: Duration = .seconds(10)
@@ -49,6 +50,8 @@ package struct RoomDirectory: Sendable {
     var deadlines = DeadlineQueue<Timer>()
 
     var pending: [VerificationRequest.ID: PendingToken] = [:]
+    /// Those of them that are of joins.
+    var pendingJoins = 0
     var verifications = FIFOQueue<VerificationRequest>()
     var events = FIFOQueue<RoomDirectoryEvent>()
     /// Connections with something for their carriers, in the order in which they got it.

@@ -28,7 +28,7 @@ extension RoomDirectory {
     }
 
     private mutating func askForVerdict(_ request: JoinRequest, _ peer: PeerID, now: Duration) {
-        guard pending.count < Self.verificationLimit, joins.take(RoomLimits.joins, now: now) else {
+        guard pendingJoins < Self.verificationLimit, joins.take(RoomLimits.joins, now: now) else {
             statistics.overloadedJoins += 1
             return hangUp(peer)
         }

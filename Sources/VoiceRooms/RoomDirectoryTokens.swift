@@ -12,6 +12,7 @@ extension RoomDirectory {
     ) -> VerificationRequest.ID {
         let id = makeVerificationID()
         pending[id] = purpose
+        if case .join = purpose { pendingJoins += 1 }
         deadlines.set(.verification(id), to: now + Self.verificationTime)
         verifications.append(VerificationRequest(id: id, peer: peer, token: token))
         return id
@@ -22,7 +23,11 @@ extension RoomDirectory {
     mutating func forget(_ id: VerificationRequest.ID) -> PendingToken? {
         deadlines.set(.verification(id), to: nil)
         let token = pending.removeValue(forKey: id)
-        if case .renewal(let participant) = token { participants[participant]?.renewal = nil }
+        switch token {
+        case .join: pendingJoins -= 1
+        case .renewal(let participant): participants[participant]?.renewal = nil
+        case nil: break
+        }
         return token
     }
 
@@ -47,7 +52,7 @@ extension RoomDirectory {
     /// Has a participant's newer token looked at: one at a time.
     mutating func askForVerdict(on token: [UInt8], of id: ParticipantID, now: Duration) throws(RoomRefusal) {
         guard let participant = participants[id], let peer = participant.peer else { return }
-        guard participant.renewal == nil, pending.count < Self.verificationLimit,
+        guard participant.renewal == nil, pending.count - pendingJoins < Self.verificationLimit,
             participants[id]?.renewals.take(RoomLimits.renewals, now: now) == true,
             renewals.take(RoomLimits.renewalsOfAll, now: now)
         else { throw .tooOften }

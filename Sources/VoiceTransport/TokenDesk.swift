@@ -6,9 +6,9 @@ internal import VoiceRooms
 /// Looks at tokens on a thread of its own: up to 160 µs each, which would be taken from everybody's sound on the
 /// server's.
 final class TokenDesk: Sendable {
-    /// Tokens that wait: as many as a directory awaits verdicts on. More are dropped, and their joins repeated by their
-    /// clients.
-    static let queueLimit = 256
+    /// Tokens that wait: as many as a directory awaits verdicts on, of joins and newer ones. More are dropped, and
+    /// brought again by their clients.
+    static let queueLimit = 512
 
     /// What the two threads share; a class of its own, so that the thread does not hold the desk that owns it.
     private final class Trays: Sendable {

@@ -138,6 +138,21 @@ struct RoomExpiryTests {
         #expect(rooms.clients[0].session.state == Self.expired)
     }
 
+    @Test func strangersWhoseTokensWaitHoldUpNoNewerOne() throws {
+        // Given as many joins as are taken, on which there is no verdict yet
+        var rooms = try kitchen(for: 60)
+        for number in 0..<2 * RoomDirectory.verificationLimit {
+            try rooms.directory.join(as: 1000 + number, token: "!3", now: rooms.now)
+        }
+        try #require(rooms.directory.pendingJoins == RoomDirectory.verificationLimit)
+        // When a newer token of alice's comes, then it is looked at, and she stays
+        let newer = Array(token(for: 3600, rooms).utf8)
+        try rooms.directory.askForVerdict(on: newer, of: rooms.clients[0].participant, now: rooms.now)
+        rooms.run(for: .seconds(100))
+        #expect(rooms.clients[0].session.state == .joined)
+        #expect(rooms.directory.pending.isEmpty && rooms.directory.pendingJoins == 0)
+    }
+
     @Test func anOlderTokenTakesNothingAway() throws {
         var rooms = try kitchen(for: 60)
         try renew(token(for: 10, rooms), &rooms)
