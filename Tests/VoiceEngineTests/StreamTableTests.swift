@@ -122,6 +122,30 @@ struct StreamTableTests {
         #expect(room.played == [20, 40])
     }
 
+    @Test("who sends several streams at once leaves slots to those who send one, and slots do not go back and forth")
+    func shares() throws {
+        // Given one participant who has all slots, and never falls silent
+        let room = try Room(slots: 4)
+        let many: [UInt32] = [10, 11, 12, 13]
+        for source in many { #expect(room.add(source, of: 1)) }
+        _ = try room.run(for: .seconds(1), many)
+        #expect(room.played == Set(many))
+        // When two others speak, then each is heard at once
+        #expect(room.add(20, of: 2) && room.add(30, of: 3))
+        _ = try room.run(for: .milliseconds(20), many + [20, 30])
+        let played = room.played
+        #expect(played.isSuperset(of: [20, 30]) && played.count == 4)
+        // And stays so, also when one of them has another stream: there are as many for each
+        #expect(room.add(21, of: 2))
+        _ = try room.run(for: .seconds(5), many + [20, 21, 30])
+        #expect(room.played == played)
+        // When a fourth speaks, then the first is left one
+        #expect(room.add(40, of: 4))
+        _ = try room.run(for: .milliseconds(20), many + [20, 21, 30, 40])
+        #expect(room.played.isSuperset(of: [20, 30, 40]))
+        #expect(room.played.intersection(many).count == 1)
+    }
+
     @Test("who says nothing takes no slot from anybody; who tells no level counts as speaking")
     func levels() throws {
         let quiet = AudioLevel(voiceActivity: false, level: StreamMember.audibleLevel + 1)

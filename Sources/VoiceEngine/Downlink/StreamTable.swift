@@ -11,8 +11,8 @@ internal import VoiceWire
 ///                                                        └─ without one:   level and times of arrival alone
 ///
 /// There are fewer slots than a room has members. They go to whoever is audible: a member without one that speaks takes
-/// that of the one that was silent for longest, and packets of members without a slot are dropped. All memory is made
-/// beforehand.
+/// that of the one that was silent for longest. Where all speak, whoever has several streams in slots gives one up to
+/// whoever has fewer. Packets of members without a slot are dropped. All memory is made beforehand.
 ///
 /// One participant may be watched: what it says goes through a ``StreamHold``, so that it can be spoken into. Of one
 /// that publishes several streams that is the one in the lowest slot.
@@ -151,7 +151,9 @@ struct StreamTable: ~Copyable {
             return free
         }
         guard unsafe members[index].audible == arrival else { return nil }
-        guard let quietest = quietestMember(now: arrival), let slot = unsafe members[quietest].slot else {
+        guard let quietest = quietestMember(now: arrival) ?? surplusMember(beside: index),
+            let slot = unsafe members[quietest].slot
+        else {
             unsafe members[index].isUnheard = true
             return nil
         }
@@ -162,14 +164,44 @@ struct StreamTable: ~Copyable {
 
     /// Of the members with a slot the one that was audible longest ago, if that is long enough ago.
     private func quietestMember(now: Duration) -> Int? {
+        guard let found = longestSilent(of: nil), now - found.audible >= Self.slotHold else { return nil }
+        return found.index
+    }
+
+    /// Of the participant with most streams in slots the one that was audible longest ago, if the participant of another
+    /// member has so few that both have no fewer than the other afterwards: slots do not go back and forth. So nobody
+    /// who sends several streams at once, whatever levels they tell, keeps whoever sends one from being heard.
+    private func surplusMember(beside index: Int) -> Int? {
+        let own = slotCount(of: unsafe members[index].participant)
+        var found: (participant: UInt32, slots: Int)?
+        for slot in 0..<count where unsafe slots[slot].synchronizationSource != nil {
+            let participant = unsafe slots[slot].participant
+            let taken = slotCount(of: participant)
+            if taken >= own + 2, taken > found?.slots ?? 0 { found = (participant, taken) }
+        }
+        return found.flatMap { longestSilent(of: $0.participant)?.index }
+    }
+
+    /// How many streams of a participant have slots. Of nobody's streams each is a talker of its own.
+    private func slotCount(of participant: UInt32) -> Int {
+        guard participant != 0 else { return 0 }
+        var taken = 0
+        for slot in 0..<count where unsafe slots[slot].synchronizationSource != nil {
+            if unsafe slots[slot].participant == participant { taken += 1 }
+        }
+        return taken
+    }
+
+    /// Of the members with a slot, or those of one participant, the one that was audible longest ago.
+    private func longestSilent(of participant: UInt32?) -> (index: Int, audible: Duration)? {
         var found: (index: Int, audible: Duration)?
         for index in 0..<memberCount where unsafe members[index].slot != nil {
+            if let participant, unsafe members[index].participant != participant { continue }
             let audible = unsafe members[index].audible ?? .zero
             if let found, found.audible <= audible { continue }
             found = (index, audible)
         }
-        guard let found, now - found.audible >= Self.slotHold else { return nil }
-        return found.index
+        return found
     }
 
     private mutating func seat(_ index: Int, in slot: Int) {
