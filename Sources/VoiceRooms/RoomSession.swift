@@ -40,6 +40,8 @@ package struct RoomSession: Sendable {
     var retryPause = RoomTimers.shortestRetry
     /// Until when the server must have been heard, since somebody says that it does not know us.
     var doubtEnds: Duration?
+    /// When the server was last asked for that.
+    var lastDoubt: Duration?
     /// Why the last path did not open.
     var obstacle: PeerClosing?
     /// Why the token was refused at a rejoin, while a new one is awaited.

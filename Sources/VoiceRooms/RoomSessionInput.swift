@@ -104,7 +104,8 @@ extension RoomSession {
     /// Somebody at the server's address says that it does not know this client; anyone who can forge that address can.
     /// Asks the server, which has four round trips to answer.
     package mutating func pathDoubted(now: Duration) {
-        guard doubtEnds == nil else { return }
+        guard doubtEnds == nil, lastDoubt.map({ now >= $0 + RoomTimers.doubtInterval }) ?? true else { return }
+        lastDoubt = now
         doubtEnds = now + max(RoomTimers.shortestRetry, (roundTrips.smoothed ?? .zero) * 4)
         if state == .joined { ping(now: now) }
     }

@@ -81,6 +81,24 @@ struct HostileInputTests {
         #expect(directory.pending.isEmpty)
     }
 
+    @Test func whoeverSaysThatTheServerKnowsNobodyHasAClientAskAtALimitedRate() throws {
+        // Given alice, to whom a stranger says so a thousand times a second, and whom the server answers at once
+        let rooms = try kitchen("alice")
+        var now = rooms.now
+        var asked = 0
+        for _ in 0..<1000 {
+            now += .milliseconds(1)
+            rooms.clients[0].session.pathDoubted(now: now)
+            rooms.clients[0].session.handleTimeout(now: now)
+            if rooms.clients[0].session.pingIsDue { asked += 1 }
+            rooms.clients[0].session.pingIsDue = false
+            rooms.clients[0].session.heard(now: now)
+        }
+        // Then she asks ten times, and for the keepalive
+        #expect((1...11).contains(asked))
+        #expect(rooms.clients[0].session.state == .joined)
+    }
+
     @Test func aMemberWhoFloodsAnotherIsToldThatItIsBusy() throws {
         // Given bob, whose network is gone, and alice, who does not stop
         var rooms = try kitchen("alice", "bob")
