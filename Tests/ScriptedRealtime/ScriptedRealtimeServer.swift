@@ -25,11 +25,21 @@ package final class ScriptedRealtimeServer: Sendable {
         notes.requests.withLock { $0.compactMap { $0["type"]?.string } }.filter { $0 != "input_audio_buffer.append" }
     }
 
-    /// The sound that came up.
-    package var heard: [Int16] {
-        requests("input_audio_buffer.append").flatMap { request in
-            request["audio"]?.string.flatMap(Base64.decode).flatMap(DialogSound.pcm16(rate: 24_000).decode) ?? []
+    /// How many samples came up before each request for an answer, and behind the last.
+    package var heard: [Int] {
+        var (turns, samples): ([Int], Int) = ([], 0)
+        for request in notes.requests.withLock({ $0 }) {
+            switch request["type"]?.string {
+            case "input_audio_buffer.append":
+                let bytes = request["audio"]?.string.flatMap(Base64.decode)
+                samples += bytes.flatMap(DialogSound.pcm16(rate: 24_000).decode)?.count ?? 0
+            case "response.create":
+                turns.append(samples)
+                samples = 0
+            default: break
+            }
         }
+        return turns + [samples]
     }
 
     /// - Parameters:

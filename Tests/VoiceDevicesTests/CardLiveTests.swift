@@ -17,10 +17,12 @@ struct CardLiveTests {
 
     /// How long a frame waits before the DAC must be what the fill target says, and no longer.
     private func expectLatency(_ run: CardRun, slackNanoseconds: Int64 = 300_000) throws {
-        let target = try #require(run.counts.playback.fillTargetFrames)
-        let longest = try #require(run.leads.suffix(100).max())
         let conversion = run.formats.playback?.conversionDelay.nanoseconds ?? 0
-        #expect(longest <= Int64(target) * 1_000_000_000 / 48_000 + conversion + slackNanoseconds, "\(run.log)")
+        try #require(!run.settledLeads.isEmpty, "\(run.log)")
+        for lead in run.settledLeads {
+            let target = Int64(try #require(lead.fillTarget)) * 1_000_000_000 / 48_000
+            #expect(lead.nanoseconds <= target + conversion + slackNanoseconds, "\(lead)\n\(run.log)")
+        }
     }
 
     @Test("A stall of 120 ms is over when it is over: what is stale is skipped, the latency is what it was")
@@ -29,10 +31,14 @@ struct CardLiveTests {
         run.runUntilCalm(heard: 90_000)
         run.stop()
         let trimmed = run.log.events.compactMap { if case .trimmed(.capture, let frames) = $0 { frames } else { nil } }
-        #expect(trimmed.contains { $0 >= 4_800 }, "\(run.log)")
-        #expect(run.log.contains(.xrun(.playback)) && run.log.contains(.recovered(.playback)))
         let counts = run.counts
-        #expect(counts.capture.trims >= 1 && counts.capture.gapFrames >= 4_800)
+        // Where the thread was so late that the device's buffer ran over, the stall was part of that.
+        if counts.capture.xruns == 0 {
+            #expect(trimmed.contains { $0 >= 4_800 }, "\(run.log)")
+            #expect(counts.capture.trims >= 1)
+        }
+        #expect(run.log.contains(.xrun(.playback)) && run.log.contains(.recovered(.playback)))
+        #expect(counts.capture.gapFrames >= 4_800, "\(run.log)")
         #expect(counts.playback.gapFrames >= 4_800)
         // No permitted buffer could have borne it, so that it is no reason for a longer one.
         if counts.playback.xruns == 1 { #expect(counts.playback.fillTargetFrames == 480) }
@@ -47,7 +53,8 @@ struct CardLiveTests {
         run.stop()
         #expect(run.counts.capture.gapFrames >= 21_600)
         #expect(run.counts.playback.gapFrames >= 21_600, "\(run.log)")
-        for counts in [run.counts.capture, run.counts.playback] {
+        // A thread that came too late just before was started anew in the middle of it.
+        for counts in [run.counts.capture, run.counts.playback] where counts.xruns == 1 {
             #expect(counts.worstLatenessNanoseconds >= 450_000_000, "\(run.log)")
         }
         expectAligned(run)
@@ -63,14 +70,20 @@ struct CardLiveTests {
         for direction in [DeviceDirection.capture, .playback] {
             #expect(run.log.contains(.xrun(direction)) && run.log.contains(.recovered(direction)), "\(run.log)")
         }
-        #expect(run.log.contains(.fillTargetChanged(frames: 720)), "\(run.log)")
-        #expect(run.counts.playback.fillTargetChanges >= 1)
+        // Of an xrun that is noticed later than any permitted buffer bears, 35 ms, nothing is learnt.
+        if run.counts.playback.worstLatenessNanoseconds < 20_000_000 {
+            #expect(run.log.contains(.fillTargetChanged(frames: 720)), "\(run.log)")
+            #expect(run.counts.playback.fillTargetChanges >= 1)
+        }
         #expect(run.counts.playback.gapFrames > 0 && run.counts.capture.gapFrames > 0)
         try expectLatency(run)
         expectAligned(run)
         // A gap is there as the silence that it was, where it is not too long, so that the times go on without a jump.
-        // On a machine so loaded that the test itself has not kept up, there are others.
-        guard run.counts.playback.overflowFrames == 0, run.counts.capture.gapFrames < 960 else { return }
+        // On a machine so loaded that the test itself has not kept up, or a thread of the device, there are others.
+        let (capture, playback) = (run.counts.capture, run.counts.playback)
+        guard capture.overflowFrames == 0, playback.overflowFrames == 0, capture.gapFrames < 960,
+            playback.gapFrames < 12_000
+        else { return }
         for track in [run.played, run.heard] {
             let jumps = zip(track.marks, track.marks.dropFirst()).map { before, after in
                 after.time.nanoseconds
@@ -109,7 +122,11 @@ struct CardLiveTests {
     func drift(ppm: Double) throws {
         let card = VirtualCard(arguments: "PPM_CAPTURE=\(ppm),PPM_PLAYBACK=\(-ppm),DELAY_FRAMES=100")
         let run = try CardRun(card)
-        run.runUntilCalm(heard: 190_000)
+        run.runUntilCalm(heard: 190_000) { counts in
+            [counts.capture, counts.playback].allSatisfy {
+                $0.clockAgeSeconds > 1 && $0.driftUncertaintyPPM.map { $0 < 75 } == true
+            }
+        }
         run.stop()
         for (counts, expected) in [(run.counts.capture, ppm), (run.counts.playback, -ppm)] {
             let uncertainty = try #require(counts.driftUncertaintyPPM)

@@ -32,13 +32,24 @@ final class CardRun {
     let session: Session
     let device: ALSADevice
     let formats: DeviceFormats
-    /// How far the last frame rendered was ahead of its DAC time, at each wake-up of the media thread; nanoseconds.
-    private(set) var leads: [Int64] = []
+    /// How far the last frame rendered was ahead of its DAC time at a wake-up of the media thread, in nanoseconds; with
+    /// the frames heard by then, and the fill target.
+    struct Lead {
+        var frame: Int
+        var nanoseconds: Int64
+        var fillTarget: Int?
+    }
+
+    private var leads: [Lead] = []
     private(set) var heard = Track()
     private(set) var played = Track()
     private var ends: MediaEnds
     private let shared: SharedLog
     private var voice = DarkNoise()
+    /// The heard frames that were taken while the device broke off, skipped or lost something: where, to one look at
+    /// its counters.
+    private var mishaps: [Range<Int>] = []
+    private var mishapCount = 0
     private let fill: Int
 
     /// Read this many frames at a time, so that a jump of the times is placed as finely.
@@ -70,17 +81,18 @@ final class CardRun {
     var log: DeviceLog { shared.log }
     var counts: DeviceCounts { session.counters.counts }
 
-    /// Runs the media side until that many frames were heard, the last event is half a second past and `settledLooks`
-    /// are enough, or for a minute. On a machine so loaded that this thread runs dry, the last takes longer.
-    func runUntilCalm(heard frames: Int) {
-        let limit = MonotonicTime.now().nanoseconds + 60_000_000_000
+    /// Runs the media side until that many frames were heard, half a second has passed since the last event,
+    /// `settledLooks` are enough and the counts are as `isReady` wants them, or for half a minute. On a machine so
+    /// loaded that the device stops again and again, the last takes longer.
+    func runUntilCalm(heard frames: Int, isReady: (DeviceCounts) -> Bool = { _ in true }) {
+        let limit = MonotonicTime.now().nanoseconds + 30_000_000_000
         var lookAt = 0
         while MonotonicTime.now().nanoseconds < limit {
             refill()
             session.wake.wait(timeout: .milliseconds(5))
             take()
             guard heard.samples.count >= max(frames, (log.lines.last?.captured ?? 0) + 24_000, lookAt) else { continue }
-            if settledLooks.count >= Self.enoughLooks { return }
+            if settledLooks.count >= Self.enoughLooks, isReady(counts) { return }
             lookAt = heard.samples.count + 12_000
         }
     }
@@ -95,10 +107,27 @@ final class CardRun {
     }
 
     private func take() {
+        let before = heard.samples.count
         Self.take(from: &ends.captured, into: &heard)
-        guard Self.take(from: &ends.reference, into: &played), let last = played.marks.last else { return }
+        let hasPlayed = Self.take(from: &ends.reference, into: &played)
+        // After the frames: what happened before one of them is counted by then.
+        let present = counts
+        let count = Self.mishaps(present.capture) + Self.mishaps(present.playback)
+        if count != mishapCount {
+            mishapCount = count
+            mishaps.append(before..<heard.samples.count)
+        }
+        guard hasPlayed, let last = played.marks.last else { return }
         let end = last.time.advanced(byFrames: played.samples.count - last.frame, sampleRate: 48_000)
-        leads.append(end.nanoseconds - MonotonicTime.now().nanoseconds)
+        leads.append(
+            Lead(
+                frame: heard.samples.count, nanoseconds: end.nanoseconds - MonotonicTime.now().nanoseconds,
+                fillTarget: present.playback.fillTargetFrames))
+    }
+
+    /// A number that grows with whatever moves a direction's times, or leaves frames out.
+    private static func mishaps(_ counts: DirectionCounts) -> Int {
+        counts.xruns + counts.restarts + counts.trims + counts.overflowFrames + counts.fillTargetChanges
     }
 
     @discardableResult
@@ -142,11 +171,20 @@ extension CardRun {
     /// How many `settledLooks` tell enough.
     static let enoughLooks = 5
 
-    /// How far the times are off from a quarter of a second on after the mishap that the test has asked for, and from a
-    /// tenth on after any other, frames.
+    /// How far the times are off from a quarter of a second on after the mishap that the test has asked for, and where
+    /// nothing else has happened for a tenth before and after, frames.
     var settledLooks: [Int] {
-        let settled = max((log.lines.last?.captured ?? 0) + 4_800, 60_000)
-        return misalignments(from: settled).compactMap(\.error)
+        misalignments(from: Self.settledFrame).filter { isSettled($0.frame) }.compactMap(\.error)
+    }
+
+    /// The last leads at places such as ``settledLooks``'.
+    var settledLeads: [Lead] { leads.filter { $0.frame >= Self.settledFrame && isSettled($0.frame) }.suffix(100) }
+
+    /// A quarter of a second after the mishap that a test asks for at 1 s of the card's time.
+    private static let settledFrame = 60_000
+
+    private func isSettled(_ frame: Int) -> Bool {
+        !mishaps.contains { ($0.lowerBound - 4_800..<$0.upperBound + 4_800).contains(frame) }
     }
 
     /// The lag at which the windows are all but equal.
