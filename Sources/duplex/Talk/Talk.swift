@@ -15,9 +15,10 @@ struct Talk: AsyncParsableCommand {
             frame 0 is the input's frame 0.
 
             With --requests other programs have the partner say something, answer what nobody spoke, or know something of them, by lines on standard input, as \
-            agents in rooms take them (docs/protocol.md, section 12): {"agent":"say","text":"One moment, please."}
+            agents in rooms take them (docs/protocol.md, section 12), one after another: {"agent":"say","text":"One moment, please."}
 
-            On a terminal the space bar begins and ends a turn (push), or begins one (tap); c cancels, q leaves.
+            On a terminal the space bar begins and ends a turn (push), or begins one (tap); c cancels, q leaves. In the background, after Control-Z and 'bg', the talk goes on \
+            without them.
 
             For example:
 

@@ -92,9 +92,7 @@ struct TalkRun {
                     // Before, nobody takes them.
                     for await _ in ready {}
                     guard !Task.isCancelled else { return nil }
-                    let input = InputLines()
-                    await TalkRequests(requests: requests, conversation: conversation, log: log).obey(input.lines)
-                    input.stop()
+                    await TalkRequests(requests: requests, conversation: conversation, log: log).obey(InputLines())
                     return nil
                 }
             } else if let keyboard = Keyboard() {
