@@ -65,19 +65,21 @@ final class Story<Scene>: @unchecked Sendable {
     private static var length: Int { 100 }
 
     private let make: () -> Scene
+    private let isOver: (Scene) -> Bool
     private var scene: Scene?
     private var inputs = 0
     private let file: Int32
 
-    init(_ make: @escaping () -> Scene) {
-        self.make = make
+    /// - Parameter isOver: whether nothing comes of anything in a scene any more: the next input then begins another.
+    init(_ make: @escaping () -> Scene, isOver: @escaping (Scene) -> Bool = { _ in false }) {
+        (self.make, self.isOver) = (make, isOver)
         // Whoever tries a story must not write over it.
         file = unsafe getenv("FUZZ_STORY").map { unsafe open($0, O_CREAT | O_WRONLY | O_TRUNC, 0o600) } ?? -1
     }
 
     /// Has the scene take steps until the input is used up.
     func go(on input: Span<UInt8>, step: (Scene, inout Choices) -> Void) {
-        if scene == nil || inputs == Self.length {
+        if inputs == Self.length || scene.map(isOver) ?? true {
             (scene, inputs) = (make(), 0)
             _ = ftruncate(file, 0)
             _ = lseek(file, 0, SEEK_SET)

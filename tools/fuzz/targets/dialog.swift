@@ -1,15 +1,16 @@
 // modules: VoiceQueue VoiceDialog
 // length: 4000
 //
-// What Realtime servers send to our client and clients to our server: any bytes, and genuine messages with some bytes
-// replaced, in any order, amid what either side does by itself. Nothing may trap, no message may cost more than its
-// budget, and what waits to be sent stays bounded.
+// What Realtime servers send to our client and clients to our server, and what servers of chat completions answer: any
+// bytes, and genuine messages with some bytes replaced, in any order, amid what either side does by itself. Nothing may
+// trap, no message may cost more than its budget, and what waits to be sent, or is kept, stays bounded.
 
 import VoiceDialog
 
 // The greeting has all sent that waits: as much as the talker has said.
 private let asClient = Budget("a message of a server's", limit: 2_000_000)
 private let asServer = Budget("a message of a client's", limit: 500_000)
+private let asAsker = Budget("a part of a chat completion", limit: 500_000)
 
 private let ofServers: [[UInt8]] = [
     #"{"type":"session.created","session":{"id":"s"}}"#,
@@ -37,12 +38,25 @@ private let ofClients: [[UInt8]] = [
     #"{"type":"response.cancel","response_id":"resp_1"}"#, #"{"type":"output_audio_buffer.clear"}"#,
 ].map { Array($0.utf8) }
 
+private let ofChats: [[UInt8]] = [
+    #"data: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"Hi "},"finish_reason":null}]}\#n\#n"#,
+    #"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"n","arguments":"{"}}]}}]}\#r\#n\#r\#n"#,
+    #"data:{"choices":[{"delta":{},\#ndata: "finish_reason":"stop"}]}\#r\#r"#, "data: [DONE]\n\n", ": waits\n\n",
+    #"data: {"error":{"message":"m","code":"x"}}\#n\#n"#,
+    #"{"choices":[{"message":{"content":"Whole.","tool_calls":[{"id":"c","function":{"name":"n","arguments":"{}"}}]}}]}"#,
+    #"{"error":{"message":"m","type":"insufficient_quota"}}"#,
+].map { Array($0.utf8) }
+
 /// libFuzzer's entry: one input, always answered 0; a precondition that fails is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let bytes = unsafe bytes, count > 0 else { return 0 }
     var choices = Choices(unsafe Span(_unsafeStart: bytes, count: count))
-    if choices.byte() & 1 == 0 { play(client: &choices) } else { play(server: &choices) }
+    switch choices.number(below: 3) {
+    case 0: play(client: &choices)
+    case 1: play(server: &choices)
+    default: play(asker: &choices)
+    }
     return 0
 }
 
@@ -117,10 +131,38 @@ private func play(server choices: inout Choices) {
     }
 }
 
+private func play(asker choices: inout Choices) {
+    let statuses = [200, 200, 200, 401, 404, 429, 500]
+    var answer = ChatAnswer(
+        status: statuses[choices.number(below: statuses.count)], hasKey: choices.byte() & 1 == 1)
+    let isWhole = choices.byte() & 1 == 0
+    var (came, said) = (0, 0)
+    do {
+        while !choices.isEmpty {
+            // As it may be cut on its way, and as it comes.
+            var text = message(&choices, of: ofChats)
+            if choices.byte() & 7 == 7 { text.removeLast(choices.number(below: 64) % (text.count + 1)) }
+            came += text.count
+            let wasComplete = answer.isComplete
+            let part = try asAsker.spend { try answer.take(text) }
+            precondition(!wasComplete || part.isEmpty, "an answer goes on behind its end")
+            said += part.utf8.count
+        }
+        said += try asAsker.spend { try answer.finish(isWhole: isWhole) }.utf8.count
+        precondition(answer.isComplete, "an answer that has ended is not complete")
+    } catch {
+        precondition("\(error)".utf8.count < 8_000, "a server's words without end")
+    }
+    precondition(said <= came, "more is said than came")
+    precondition(answer.toolCalls.count <= 8 && answer.toolCalls.allSatisfy { $0.arguments.utf8.count <= 16_384 })
+}
+
 func makeSeeds() -> [[UInt8]] {
     let all = (0..<12).flatMap { [11, UInt8($0), 0] as [UInt8] }
     return [
         [0, 1, 2] + all, [1] + all, [0, 11, 15, 5, 123, 125, 34, 34, 0],
         [1, 11, 1, 1, 0, 30, 34, 11, 2, 0, 2, 3, 4, 5, 6],
+        [2, 0, 1, 0] + [0, 4, 1, 1, 2, 3].flatMap { [$0, 0, 0] as [UInt8] }, [2, 0, 1, 0, 6, 0, 0],
+        [2, 0, 1, 1, 0, 0, 0, 1, 0, 7, 9], [2, 5, 1, 0, 7, 0, 0], [2, 0, 0, 0, 0, 0, 0, 5, 0, 0],
     ]
 }

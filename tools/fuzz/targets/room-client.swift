@@ -26,7 +26,7 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private let story = Story { Scene() }
+private let story = Story({ Scene() }, isOver: \.isOver)
 
 /// Kinds of steps.
 private let kinds: UInt8 = 17
@@ -78,6 +78,9 @@ private final class Scene {
         grant(others: 2)
         precondition(guest.session.state == .joined, "the client is not let in")
     }
+
+    /// Whether the client has left, or was put out, for good.
+    var isOver: Bool { if case .ended = guest.session.state { true } else { false } }
 
     func step(_ choices: inout Choices) {
         now += .microseconds(100)

@@ -53,7 +53,7 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private let story = Story { Scene() }
+private let story = Story({ Scene() }, isOver: \.isOver)
 
 /// Each kind of step is taken by each member, a few steps at a time.
 func makeSeeds() -> [[UInt8]] {
@@ -79,6 +79,10 @@ func makeSeeds() -> [[UInt8]] {
     }
     // Messages as long as may be, to all, of whom some never say what they have got.
     seeds.append((0..<3).flatMap { _ in [0x17, 0xF0, 0, 0x27, 0xF0, 0] as [UInt8] } + [15, 10])
+    // Each member is muted by the server and heard again, and put out.
+    for member in 1...UInt8(members) { seeds.append([15, 255, member, 15, 255, member | 128, 15, 254, member]) }
+    // The server goes down, and whoever comes back is refused.
+    seeds.append([15, 253, 1, 1, 15, 60, 15, 253])
     // An interruption of each member, and its answer.
     for member in 0..<UInt8(members) { seeds.append([8, member, 0, member << 4 | 8, 3, 1]) }
     return seeds
@@ -91,6 +95,7 @@ private final class Scene {
     private var people = (0..<members + strangers).map { Person(nonce: UInt64($0 + 1) << 32) }
     private var now = Duration.seconds(1)
     private var entropy: UInt64 = 1
+    private var isShutDown = false
     /// What the server has sent and nobody has read.
     private var underWay: [(record: [UInt8], to: Int)] = []
 
@@ -105,6 +110,9 @@ private final class Scene {
         }
         precondition(host.directory.participantCount == members)
     }
+
+    /// Whether the server has shut down and nobody is left, so that everything is refused.
+    var isOver: Bool { isShutDown && host.directory.isIdle }
 
     /// Members 0 to 3 share a room, 4 has another.
     private static func room(of member: Int) -> String { member < 4 ? "one" : "two" }
@@ -132,7 +140,7 @@ private final class Scene {
             let kind = choices.byte()
             record(kind, at: choices.number(below: members + strangers), choices.byte(), &choices)
         case 14: deliver(choices.bytes(Int(choices.byte())), from: who)
-        case 15: pass(choices.byte())
+        case 15: pass(&choices)
         default: rawFrames(who, &choices)
         }
     }
@@ -240,11 +248,17 @@ private final class Scene {
         }
     }
 
-    private func pass(_ amount: UInt8) {
+    /// Time, or what the server's owner does.
+    private func pass(_ choices: inout Choices) {
+        let amount = choices.byte()
         switch amount {
-        case 253: host.directory.shutDown(now: now)
-        case 254: host.directory.remove(ParticipantID(rawValue: UInt32(amount % 16)), now: now)
-        case 255: host.directory.setServerMute(true, stream: StreamID(rawValue: 1))
+        case 253:
+            isShutDown = true
+            host.directory.shutDown(now: now)
+        case 254: host.directory.remove(ParticipantID(rawValue: UInt32(choices.byte())), now: now)
+        case 255:
+            let number = choices.byte()
+            host.directory.setServerMute(number & 128 == 0, stream: StreamID(rawValue: UInt32(number & 127)))
         default: now += .milliseconds(Int64(amount) * Int64(amount))
         }
         ticking.spend {
