@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from . import _sound, _structures
 from ._handle import Handle
-from ._library import check, ffi, lib, new_error
+from ._library import argument, check, ffi, lib, new_error
 from .enumerations import TalkMode
-from .far_end import FarEnd, whole
+from .far_end import FarEnd, real, whole
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,10 @@ class Conversation(Handle):
         stages.size = ffi.sizeof("dv_agent_stages")
         times = {"recognised_ns": recognised, "first_token_ns": first_token, "first_sound_ns": first_sound}
         for name, seconds in times.items():
-            setattr(stages, name, -1 if seconds is None else round(seconds * 1e9))
+            nanoseconds = -1 if seconds is None else real(seconds, name) * 1e9
+            if seconds is not None and not 0 <= nanoseconds < 1 << 63:
+                raise argument(f"{name.removesuffix('_ns')} is {seconds} s; take 0 or more")
+            setattr(stages, name, round(nanoseconds))
         check(lib.dv_conversation_report_stages(self._handle, whole(utterance, "utterance"), stages, error), error)
 
     def latency(self, turn: int) -> AnswerLatency:

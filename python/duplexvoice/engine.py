@@ -28,8 +28,8 @@ from .enumerations import (
     TalkMode,
 )
 from .events import Event, EventWaits, next_event
-from .far_end import FarEnd, whole
-from .processor import Settings
+from .far_end import FarEnd, real, whole
+from .processor import Settings, settings_of
 from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
 
 _MOST_PARTICIPANTS = 256
@@ -72,8 +72,9 @@ class Engine(Handle):
         kept = [_text(capture_device, "capture_device"), _text(playback_device, "playback_device")]
         config.capture_device, config.playback_device = kept
         try:
-            config.preset, config.sound, config.backend = int(preset), int(sound), int(backend)
-            config.maximum_talkers, config.route, config.memory_lock = maximum_talkers, int(route), int(memory_lock)
+            config.preset, config.sound = whole(preset, "preset"), whole(sound, "sound")
+            config.backend, config.maximum_talkers = whole(backend, "backend"), maximum_talkers
+            config.route, config.memory_lock = whole(route, "route"), whole(memory_lock, "memory_lock")
             config.priority, config.bitrate_bps, config.packet_ms = priority, bitrate_bps, packet_ms
         except OverflowError as problem:
             raise argument(f"a number of the configuration is out of its range: {problem}") from None
@@ -167,13 +168,13 @@ class Engine(Handle):
     def set_output_volume(self, volume: float) -> None:
         """Scales all that is played, 0…1."""
         error = new_error()
-        check(lib.dv_engine_set_output_volume(self._handle, float(volume), error), error)
+        check(lib.dv_engine_set_output_volume(self._handle, real(volume, "volume"), error), error)
 
     def set_volume(self, participant: int, volume: float) -> None:
         """Scales what is heard of a participant: 0 silences, 1 leaves it, up to 4."""
         error = new_error()
         number = whole(participant, "participant")
-        check(lib.dv_engine_set_volume(self._handle, number, float(volume), error), error)
+        check(lib.dv_engine_set_volume(self._handle, number, real(volume, "volume"), error), error)
 
     def set_participant_muted(self, participant: int, muted: bool) -> None:
         """Has a participant not be heard here, or heard again by its volume; nobody is told."""
@@ -183,23 +184,18 @@ class Engine(Handle):
 
     def follow_noise(self, on: bool = True, *, range: float = 12, quiet: float = -65, loud: float = -40) -> None:
         """Has the loudspeaker follow the noise around the near end: up to `range` dB softer in a quiet room."""
-        error = new_error()
-        check(
-            lib.dv_engine_follow_noise(self._handle, int(bool(on)), float(range), float(quiet), float(loud), error),
-            error,
-        )
+        levels, error = (real(range, "range"), real(quiet, "quiet"), real(loud, "loud")), new_error()
+        check(lib.dv_engine_follow_noise(self._handle, int(bool(on)), *levels, error), error)
 
     def level_talkers(self, on: bool = True, *, target: float = -23, range: float = 9) -> None:
         """Has talkers played at like loudness: `target` LUFS, each changed by `range` dB at most."""
-        error = new_error()
-        check(lib.dv_engine_level_talkers(self._handle, int(bool(on)), float(target), float(range), error), error)
+        levels, error = (real(target, "target"), real(range, "range")), new_error()
+        check(lib.dv_engine_level_talkers(self._handle, int(bool(on)), *levels, error), error)
 
     def apply(self, settings: Settings | Preset) -> None:
         """Changes what is done to the microphone."""
-        if isinstance(settings, Preset):
-            settings = Settings.preset(settings)
         error = new_error()
-        check(lib.dv_engine_apply(self._handle, settings._structure(), error), error)
+        check(lib.dv_engine_apply(self._handle, settings_of(settings)._structure(), error), error)
 
     def set_route(self, route: Route) -> None:
         """Says what kind of loudspeaker is in use, until the engine stops."""
@@ -288,8 +284,8 @@ class Engine(Handle):
 
     def set_stream_volume(self, stream: str, volume: float) -> None:
         """Scales what is heard of the stream of this name, 0 to 4."""
-        error = new_error()
-        check(lib.dv_engine_set_stream_volume(self._handle, encoded(stream, "stream"), volume, error), error)
+        scale, error = real(volume, "volume"), new_error()
+        check(lib.dv_engine_set_stream_volume(self._handle, encoded(stream, "stream"), scale, error), error)
 
     def set_stream_muted(self, stream: str, muted: bool) -> None:
         """Has the stream of this name not be heard here, or heard again by its volume; nobody is told."""

@@ -80,7 +80,8 @@ def next_event(engine: int, timeout: float | None) -> Event | None:
             return _event(structure)
         if timeout is not None:
             timeout -= wait
-            if timeout <= 0:
+            # Also where it is no number.
+            if not timeout > 0:
                 return None
 
 

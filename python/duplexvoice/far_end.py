@@ -23,6 +23,16 @@ def whole(value: Any, name: str, most: int = 0xFFFF_FFFF) -> int:
     return int(value)
 
 
+def real(value: Any, name: str) -> float:
+    """A number that may have a fraction."""
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} is {value!r}; give a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise argument(f"{name} is out of its range; take a smaller number") from None
+
+
 class FarEnd(Handle):
     """Is mixed with whoever is in the room, is in the canceller's reference, and hears what a room would hear.
 
@@ -86,4 +96,4 @@ class FarEnd(Handle):
 
     def set_volume(self, volume: float) -> None:
         """Scales what is heard of it: 0 silences, 1 leaves it, up to 4."""
-        check(lib.dv_far_end_set_volume(self._handle, float(volume)))
+        check(lib.dv_far_end_set_volume(self._handle, real(volume, "volume")))

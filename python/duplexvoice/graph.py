@@ -15,7 +15,7 @@ from . import _sound
 from ._handle import Handle
 from ._library import argument, check, encoded, ffi, lib, new_error, sized, string
 from .engine import Engine
-from .far_end import FarEnd, whole
+from .far_end import FarEnd, real, whole
 
 Sound = npt.NDArray[np.float32]
 _TEXT_BYTES = int(ffi.integer_const("DV_GRAPH_TEXT_BYTES"))
@@ -125,6 +125,8 @@ class Graph(Handle):
         ends = ffi.new("dv_graph_far_end[]", len(far_ends or {}))
         for index, (name, far_end) in enumerate((far_ends or {}).items()):
             ends[index].name = c_string(name, "far_ends")
+            if not isinstance(far_end, FarEnd):
+                raise TypeError(f"far_ends[{name!r}] is a {type(far_end).__name__}; give a FarEnd")
             ends[index].far_end = far_end.number
         config.far_ends, config.far_end_count = ends, len(ends)
 
@@ -144,7 +146,11 @@ class Graph(Handle):
         self.output_channels = int(info.output_channels)
 
     def add_listener(self, node: str, event: str, listener: Callable[[GraphEvent], None]) -> int:
-        """Has `listener` called with each event of this name of a node; `*` for every one. Returns its number."""
+        """Has `listener` called with each event of this name of a node; `*` for every one. Returns its number.
+
+        Its function is kept as long as the graph, and keeps the graph where it refers to it: close such a graph.
+        """
+        _callable(listener, "listener")
 
         @ffi.callback("dv_graph_listener")
         def call(_context: Any, given: Any) -> None:
@@ -167,7 +173,7 @@ class Graph(Handle):
         values = ffi.new("dv_graph_value[]", len(arguments))
         names = [ffi.new("char[]", encoded(name, "arguments")) for name in arguments]
         for value, name, number in zip(values, names, arguments.values(), strict=True):
-            value.name, value.number = name, float(number)
+            value.name, value.number = name, real(number, "an argument")
         error = new_error()
         status = lib.dv_graph_call_action(
             self._handle, encoded(node, "node"), encoded(action, "action"), values, len(values), error
@@ -215,7 +221,7 @@ class Graph(Handle):
     def start(self, engine: Engine) -> None:
         """Runs on an engine's sound until `stop`."""
         if not isinstance(engine, Engine):
-            raise argument(f"engine is a {type(engine).__name__}; give an Engine")
+            raise TypeError(f"engine is a {type(engine).__name__}; give an Engine")
         error = new_error()
         check(lib.dv_graph_start(self._handle, engine._handle, error), error)
         self._engine = engine
@@ -225,6 +231,11 @@ class Graph(Handle):
         error = new_error()
         check(lib.dv_graph_stop(self._handle, error), error)
         self._engine = None
+
+
+def _callable(function: Any, name: str) -> None:
+    if not callable(function):
+        raise TypeError(f"{name} is a {type(function).__name__}; give a function")
 
 
 def _event(given: Any) -> GraphEvent:
@@ -241,10 +252,14 @@ def _nothing() -> Sound:
 
 
 def _recognition(recogniser: Callable[[Sound], str]) -> Any:
+    _callable(recogniser, "recogniser")
+
     @ffi.callback("dv_graph_recogniser", error=-1)
     def call(_context: Any, samples: Any, frames: int, text: Any) -> int:
         sound = np.frombuffer(ffi.buffer(samples, 4 * frames), np.float32).copy()
         data = recogniser(sound).encode("utf-8", "replace")[: _TEXT_BYTES - 1]
+        # A character that the cut goes through is left out.
+        data = data.decode("utf-8", "ignore").encode("utf-8")
         ffi.memmove(text, data + b"\0", len(data) + 1)
         return 0
 
@@ -252,6 +267,8 @@ def _recognition(recogniser: Callable[[Sound], str]) -> Any:
 
 
 def _process(process: Callable[[str, Sound], Sound]) -> Any:
+    _callable(process, "a node type")
+
     @ffi.callback("dv_graph_process")
     def call(_context: Any, node: Any, samples: Any, output: Any, frames: int) -> None:
         made = np.frombuffer(ffi.buffer(output, 4 * frames), np.float32)
@@ -262,6 +279,8 @@ def _process(process: Callable[[str, Sound], Sound]) -> Any:
 
 
 def _stage(kind: GraphNodeType) -> Any:
+    _callable(kind.process, "a node type's process")
+
     @ffi.callback("dv_graph_stage")
     def call(_context: Any, block: Any) -> None:
         frames = block.frames

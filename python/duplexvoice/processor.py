@@ -13,7 +13,7 @@ from ._library import argument, check, ffi, lib, new_error, sized
 from ._sound import Samples
 from ._structures import read, write
 from .enumerations import Backend, Echo, Gain, Noise, NoiseMethod, Preset, VoiceDetection
-from .far_end import whole
+from .far_end import real, whole
 
 
 @dataclass
@@ -45,6 +45,15 @@ class Settings:
         settings = sized("dv_processor_settings")
         write(self, settings)
         return settings
+
+
+def settings_of(given: Any) -> Settings:
+    """Settings that were given as they are, or by their preset."""
+    if isinstance(given, Preset):
+        return Settings.preset(given)
+    if not isinstance(given, Settings):
+        raise TypeError(f"settings is {given!r}; give Settings or a Preset")
+    return given
 
 
 @dataclass(frozen=True)
@@ -100,14 +109,12 @@ class Processor(Handle):
             config.capture_channels = capture_channels
             config.reference_channels = reference_channels
             config.block_frames = block_frames
-            config.backend = int(backend)
-            config.expected_delay_ms = expected_delay_ms
+            config.backend = whole(backend, "backend")
+            config.expected_delay_ms = real(expected_delay_ms, "expected_delay_ms")
         except OverflowError as problem:
             raise argument(f"a number of the configuration is out of its range: {problem}") from None
-        if isinstance(settings, Preset):
-            settings = Settings.preset(settings)
         handle, error = ffi.new("dv_processor *"), new_error()
-        check(lib.dv_processor_create(config, settings._structure(), handle, error), error)
+        check(lib.dv_processor_create(config, settings_of(settings)._structure(), handle, error), error)
         super().__init__(int(handle[0]), lib.dv_processor_destroy)
         self._channels = (capture_channels or 1, reference_channels or 1)
 
@@ -155,10 +162,8 @@ class Processor(Handle):
 
     def apply(self, settings: Settings | Preset) -> None:
         """Changes what is done from the next block on, without a click."""
-        if isinstance(settings, Preset):
-            settings = Settings.preset(settings)
         error = new_error()
-        check(lib.dv_processor_apply(self._handle, settings._structure(), error), error)
+        check(lib.dv_processor_apply(self._handle, settings_of(settings)._structure(), error), error)
 
 
 def clean(
@@ -168,6 +173,12 @@ def clean(
 
     What was played may be shorter, then silence follows, or longer, and is cut off.
     """
+    for name, sound in (("microphone", microphone), ("played", played)):
+        if not isinstance(sound, np.ndarray) and (sound is not None or name == "microphone"):
+            raise TypeError(f"{name} is a {type(sound).__name__}; give a numpy array")
+        if sound is not None and sound.ndim not in (1, 2):
+            raise argument(f"{name} is of shape {sound.shape}; give one of shape (frames,) or (frames, channels)")
+    sample_rate = whole(sample_rate, "sample_rate")
     channels = [sound.shape[1] if sound is not None and sound.ndim == 2 else 1 for sound in (microphone, played)]
     with Processor(
         sample_rate, settings=settings, capture_channels=channels[0], reference_channels=channels[1],

@@ -113,6 +113,11 @@ class EngineTests(unittest.TestCase):
                 talk.start_speech()
                 talk.stop_speech()
                 far = talk.far_end
+                for wrong in (-1, float("nan"), float("inf"), 10**400):
+                    with self.assertRaises(dv.ArgumentError):
+                        talk.report_stages(utterance, recognised=wrong)
+                with self.assertRaises(TypeError):
+                    talk.report_stages(utterance, first_sound="soon")
             for call in (talk.cancel, talk.answer, lambda: far.interrupt()):
                 with self.assertRaises(dv.ClosedError):
                     call()
@@ -193,6 +198,10 @@ class EngineTests(unittest.TestCase):
         thread.join()
         self.assertEqual(told, ["status.invalidHandle"])
 
+    def test_a_time_that_is_no_number_is_not_waited_for(self) -> None:
+        with engine() as near:
+            self.assertIsNone(near.next_event(float("nan")))
+
 
 class MisuseTests(unittest.TestCase):
     def test_arguments(self) -> None:
@@ -222,7 +231,10 @@ class MisuseTests(unittest.TestCase):
             for call in (
                 lambda: near.send_capture(sound.astype(np.int16)), lambda: near.pull_playback(4.5),
                 lambda: near.join(b"udp://", "x"), lambda: near.send("text"), lambda: near.set_volume("1", 1),
-                lambda: near.send(5),
+                lambda: near.send(5), lambda: near.set_output_volume("loud"), lambda: near.set_volume(1, "1"),
+                lambda: near.set_stream_volume("stage", None), lambda: near.follow_noise(range="wide"),
+                lambda: near.level_talkers(target="loud"), lambda: near.apply(2), lambda: dv.Engine("voice chat"),
+                lambda: dv.Engine(backend=1.5), lambda: near.open_far_end().set_volume("loud"),
             ):  # fmt: skip
                 with self.assertRaises(TypeError):
                     call()

@@ -169,6 +169,17 @@ class GraphTests(unittest.TestCase):
                     dv.Graph(GAIN).run_file("/nowhere.wav")
 
 
+    def test_what_is_of_a_wrong_type_is_refused_before_anything_runs(self) -> None:
+        with dv.Graph(GAIN) as graph:
+            for call in (
+                lambda: graph.start(5), lambda: graph.add_listener("gain", "*", "listener"),
+                lambda: graph.call_action("gain", "setGain", gainDb="loud"), lambda: dv.Graph(GAIN, recogniser="words"),
+                lambda: dv.Graph(GAIN, node_types={"App.X": 5}), lambda: dv.Graph(GAIN, far_ends={"agent": 5}),
+                lambda: dv.Graph(GAIN, node_types={"App.X": dv.GraphNodeType(5)}),
+            ):  # fmt: skip
+                with self.assertRaises(TypeError):
+                    call()
+
     def test_a_far_end_lasts_as_long_as_its_graph(self) -> None:
         nodes = [{"id": "far", "type": "FarEnd", "config": {"name": "agent"}}]
         links = [("inputNode", "far"), ("far", "outputNode")]

@@ -106,8 +106,14 @@ class MisuseTests(unittest.TestCase):
         ):  # fmt: skip
             with self.assertRaises(dv.ArgumentError):
                 dv.Processor(**wrong)
-        with self.assertRaises(TypeError):
-            dv.Processor("48000")  # type: ignore[arg-type]
+        for call in (
+            lambda: dv.Processor("48000"), lambda: dv.Processor(backend="native"), lambda: dv.Processor(settings=2),
+            lambda: dv.Processor(expected_delay_ms="soon"), lambda: dv.clean([0.0], None, 16_000),
+            lambda: dv.clean(np.zeros(160, np.float32), [0.0], 16_000),
+            lambda: dv.clean(np.zeros(160, np.float32), None, 16_000.0),
+        ):  # fmt: skip
+            with self.assertRaises(TypeError):
+                call()
         with dv.Processor(block_frames=64) as processor, self.assertRaises(dv.ArgumentError):
             processor.process(np.zeros(65, np.float32))
 
