@@ -55,8 +55,10 @@ struct HandshakeBudget: Sendable {
     private struct Credit: Sendable {
         var members = 0
         var left = 0
-        /// Since when it has no member.
+        /// When a member last left it.
         var departed: Duration = .zero
+        /// Whether it stands in `departures`.
+        var isListed = false
     }
 
     private struct Meters: Sendable {
@@ -86,7 +88,7 @@ struct HandshakeBudget: Sendable {
     }
 
     private var credits: [UInt64: Credit] = [:]
-    /// Networks that members have left, in that order.
+    /// Networks that members have left, each once, about in that order: whoever goes to and fro pushes nobody out.
     private var departures = FIFOQueue<(network: UInt64, at: Duration)>()
     private var returns = RateMeter()
     private var sparing: Meters
@@ -122,9 +124,12 @@ struct HandshakeBudget: Sendable {
     /// A member has gone from this address.
     mutating func leave(_ address: EndpointAddress, now: Duration) {
         let network = address.prefix(.host)
-        credits[network]?.members -= 1
-        credits[network]?.departed = now
-        departures.append((network, now))
+        var credit = credits[network] ?? Credit()
+        credit.members -= 1
+        credit.departed = now
+        if !credit.isListed { departures.append((network, now)) }
+        credit.isListed = true
+        credits[network] = credit
         forget(now: now)
     }
 
@@ -146,11 +151,16 @@ struct HandshakeBudget: Sendable {
             now - first.at >= Self.memory || departures.count > Self.departedLimit
         {
             _ = departures.popFirst()
+            guard let credit = credits[first.network] else { continue }
             // Somebody may have come there since, or left later.
-            guard let credit = credits[first.network], credit.members == 0, credit.departed == first.at else {
-                continue
+            credits[first.network]?.isListed = false
+            guard credit.members <= 0 else { continue }
+            if now - credit.departed >= Self.memory || departures.count >= Self.departedLimit {
+                credits[first.network] = nil
+            } else {
+                credits[first.network]?.isListed = true
+                departures.append((first.network, credit.departed))
             }
-            credits[first.network] = nil
         }
     }
 

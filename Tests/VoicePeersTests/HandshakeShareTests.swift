@@ -91,6 +91,24 @@ struct HandshakeShareTests {
         #expect(left == HandshakeBudget.ofEachMember)
     }
 
+    @Test("a member who goes to and fro has nobody else forgotten")
+    func toAndFro() {
+        // Given a network that a member has just left
+        var budget = HandshakeBudget(key: CookieKey(high: 1, low: 2))
+        budget.join(.of(0), now: start)
+        budget.leave(.of(0), now: start)
+        // When another goes between two networks more often than departures are remembered
+        budget.join(.of(1), now: start)
+        for number in 0..<2 * HandshakeBudget.departedLimit {
+            budget.move(from: .of(1 + number % 2), to: .of(2 - number % 2), now: start)
+        }
+        // Then the first still has what it was left, for as long as that lasts
+        #expect(budget.left(to: .of(0)) == HandshakeBudget.ofEachMember)
+        #expect(budget.remembered <= 3)
+        budget.join(.of(3), now: start + HandshakeBudget.memory)
+        #expect(budget.left(to: .of(0)) == 0)
+    }
+
     @Test("what is remembered of members is bounded")
     func memory() {
         var budget = HandshakeBudget(key: CookieKey(high: 1, low: 2))
