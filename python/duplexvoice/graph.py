@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from . import _sound
 from ._handle import Handle
 from ._library import argument, check, encoded, ffi, lib, new_error, sized, string
 from .engine import Engine
+from .enumerations import Status
 from .far_end import FarEnd, real, whole
 
 Sound = npt.NDArray[np.float32]
@@ -132,6 +134,11 @@ class Graph(Handle):
 
         handle, error = ffi.new("dv_graph *"), new_error()
         check(lib.dv_graph_create(encoded(text, "description"), config, handle, error), error)
+        self._listeners: dict[int, Callable[[GraphEvent], None]] = {}
+        self._places: dict[int, int] = {}
+        self._next_place = itertools.count(1)
+        self._tell = _telling(self._listeners)
+        kept.append(self._tell)
         # What the library calls lasts until the graph is destroyed, also where nothing refers to it before.
         self._kept = kept
         # Without references they would be closed while the graph has them.
@@ -148,25 +155,27 @@ class Graph(Handle):
     def add_listener(self, node: str, event: str, listener: Callable[[GraphEvent], None]) -> int:
         """Has `listener` called with each event of this name of a node; `*` for every one. Returns its number.
 
-        Its function is kept as long as the graph, and keeps the graph where it refers to it: close such a graph.
+        It is kept until it is removed, and keeps the graph where it refers to it: close such a graph.
         """
         _callable(listener, "listener")
-
-        @ffi.callback("dv_graph_listener")
-        def call(_context: Any, given: Any) -> None:
-            listener(_event(given))
-
-        self._kept.append(call)
+        place = next(self._next_place)
         number, error = ffi.new("uint64_t *"), new_error()
+        names = encoded(node, "node"), encoded(event, "event")
+        self._listeners[place] = listener
         status = lib.dv_graph_add_listener(
-            self._handle, encoded(node, "node"), encoded(event, "event"), call, ffi.NULL, number, error
+            self._handle, *names, self._tell, ffi.cast("void *", place), number, error
         )
+        if status != Status.OK:
+            del self._listeners[place]
         check(status, error)
+        self._places[int(number[0])] = place
         return int(number[0])
 
     def remove_listener(self, number: int) -> None:
-        """Ends it: it is not called any more, unless this is called from a listener."""
-        check(lib.dv_graph_remove_listener(self._handle, whole(number, "number", (1 << 64) - 1)))
+        """Ends it and lets go of it: no call of it begins any more."""
+        number = whole(number, "number", (1 << 64) - 1)
+        check(lib.dv_graph_remove_listener(self._handle, number))
+        self._listeners.pop(self._places.pop(number, 0), None)
 
     def call_action(self, node: str, action: str, **arguments: float) -> None:
         """Has a node carry out an action before its next block."""
@@ -249,6 +258,18 @@ def _event(given: Any) -> GraphEvent:
 
 def _nothing() -> Sound:
     return np.empty(0, np.float32)
+
+
+def _telling(listeners: dict[int, Callable[[GraphEvent], None]]) -> Any:
+    """What the library calls for all listeners of a graph, each by its place: they may come and go while it does."""
+
+    @ffi.callback("dv_graph_listener")
+    def call(place: Any, given: Any) -> None:
+        listener = listeners.get(int(ffi.cast("uintptr_t", place)))
+        if listener is not None:
+            listener(_event(given))
+
+    return call
 
 
 def _recognition(recogniser: Callable[[Sound], str]) -> Any:

@@ -86,6 +86,26 @@ class GraphTests(unittest.TestCase):
             with self.assertRaises(dv.ArgumentError):
                 graph.add_listener("stt", "melody", listen)
 
+    def test_listeners_that_are_let_go(self) -> None:
+        def add(graph: dv.Graph, event: str) -> tuple[int, weakref.ref]:
+            def listen(event: dv.GraphEvent) -> None:
+                pass
+
+            try:
+                return graph.add_listener("meter", event, listen), weakref.ref(listen)
+            except dv.ArgumentError:
+                return 0, weakref.ref(listen)
+
+        with dv.Graph(description([{"id": "meter", "type": "LevelMeter"}], [("inputNode", "meter")])) as graph:
+            for event in ("level", "melody"):
+                number, function = add(graph, event)
+                if number:
+                    graph.push(np.zeros(3_200, np.float32))
+                    self.assertIsNotNone(function())
+                    graph.remove_listener(number)
+                gc.collect()
+                self.assertIsNone(function())
+
     def test_collected_in_a_listener(self) -> None:
         # The collector runs wherever Python allocates, also where the library refuses to destroy a graph.
         def process(node: str, sound: np.ndarray) -> np.ndarray:

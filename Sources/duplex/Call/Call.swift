@@ -11,7 +11,8 @@ struct Call: AsyncParsableCommand {
             from the moment of joining, and the call ends with it; with --seconds it lasts that long, and silence follows the file. What is \
             heard goes to --output, whose frame 0 is the input's frame 0.
 
-            On a terminal, keys mute, change the volume and go over to other sound cards; ? lists them. In the background, after Control-Z and 'bg', the call goes on without them.
+            On a terminal, keys mute, change the volume and go over to other sound cards; ? lists them. In the background, after Control-Z \
+            and 'bg', the call goes on without them.
 
             A server that does not answer is given up after 10 s, one that is lost in a call after about 36 s.
 
