@@ -11,12 +11,12 @@ struct NearEndLevelsTests {
     @discardableResult
     private func feed(
         _ levels: inout NearEndLevels, blocks: Int, reference: Float, input: (Int) -> Float, left: (Int) -> Float,
-        part: KeyPath<SpeechEvidence.SoundLevels, Float> = \.cancelled
+        part: KeyPath<SpeechEvidence.SoundLevels, Float> = \.cancelled, cancelsEcho: Bool = true
     ) -> [Float] {
         let told: [Float] = (0..<blocks).compactMap { block in
             var report = ProcessingReport(inputLevel: input(block), outputLevel: -60)
             (report.referenceLevel, report.cancelledLevel, report.noiseLevel) = (reference, left(block), -65)
-            return levels.take(report)?[keyPath: part]
+            return levels.take(report, cancelsEcho: cancelsEcho)?[keyPath: part]
         }
         #expect(told.count == blocks)
         return told
@@ -86,6 +86,18 @@ struct NearEndLevelsTests {
     }
 
     @Test(
+        "Given an echo that nobody cancelled, when it is cancelled for a second, then a talker stands out of what is left"
+    )
+    func switched() {
+        var levels = NearEndLevels()
+        feed(&levels, blocks: 300, reference: -28, input: { _ in -30 }, left: { _ in -30 }, cancelsEcho: false)
+        feed(&levels, blocks: 100, reference: -28, input: { _ in -30 }, left: { _ in -70 })
+        let talker = feed(
+            &levels, blocks: 10, reference: -28, input: { _ in -27 }, left: { _ in -35 }, part: \.overResidual)
+        #expect(talker.allSatisfy { $0 > 30 }, "\(talker)")
+    }
+
+    @Test(
         "Given noise, when a hiss is softer than that and louder in one octave, then that octave stands out; what was left in it of every word does not, nor what is no louder than the noise there"
     )
     func octaves() {
@@ -98,7 +110,7 @@ struct NearEndLevelsTests {
                 var report = ProcessingReport(inputLevel: -38, outputLevel: -60)
                 (report.referenceLevel, report.cancelledLevel, report.noiseLevel) = (-28, -40, -40)
                 report.cancelledOctaves = octaves
-                return levels.take(report)?.octaveOverResidual
+                return levels.take(report, cancelsEcho: true)?.octaveOverResidual
             }
             for block in 0..<300 { _ = take(block % 50 < 20 ? word : -60) }
             let rises = (0..<10).compactMap { _ in take(sound) }
@@ -124,7 +136,7 @@ struct NearEndLevelsTests {
                 decisions.octaves.left = SIMD8(-48, -52, -52, -52, level, -127, -127, -127)
                 decisions.octaves.echo = SIMD8(-40, -34, -50, -56, echo, -127, -127, -127)
                 report.echoDecisions = decisions
-                return levels.take(report)?.octaveOverError
+                return levels.take(report, cancelsEcho: true)?.octaveOverError
             }
             for block in 0..<300 { _ = take(block % 50 < 20 ? word : -52) }
             let rises = (0..<30).compactMap { _ in take(sound) }
@@ -142,13 +154,13 @@ struct NearEndLevelsTests {
         var levels = NearEndLevels()
         var report = ProcessingReport(inputLevel: -30, outputLevel: -30)
         (report.cancelledLevel, report.noiseLevel) = (-40, -60)
-        #expect(levels.take(report)?.farEndAlone == 0)
+        #expect(levels.take(report, cancelsEcho: true)?.farEndAlone == 0)
         report.echoDecisions = EchoDecisions()
         report.echoDecisions?.farOnly = 0.7
-        #expect(levels.take(report)?.farEndAlone == 0.7)
-        #expect(levels.take(report)?.nearShare == 0)
+        #expect(levels.take(report, cancelsEcho: true)?.farEndAlone == 0.7)
+        #expect(levels.take(report, cancelsEcho: true)?.nearShare == 0)
         report.echoDecisions?.near = 0.4
-        #expect(levels.take(report)?.nearShare == 0.4)
-        #expect(levels.take(ProcessingReport(inputLevel: -30, outputLevel: -30)) == nil)
+        #expect(levels.take(report, cancelsEcho: true)?.nearShare == 0.4)
+        #expect(levels.take(ProcessingReport(inputLevel: -30, outputLevel: -30), cancelsEcho: true) == nil)
     }
 }

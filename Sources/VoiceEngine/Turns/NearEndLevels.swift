@@ -35,14 +35,21 @@ struct NearEndLevels: BitwiseCopyable {
     private static let noiseSwing = SIMD8<Float>(3, 2, 1, 0, 0, 0, 0, 0)
     private static let silence: Float = -127
 
+    /// Whether an echo is cancelled.
+    private var cancelsEcho = true
     private var echo = NearEndLevels.silence
     private var reference = NearEndLevels.silence
     private var residual = RecentResidual()
     private var octaves = InlineArray<5, RecentResidual>(repeating: RecentResidual())
     private var errors = InlineArray<5, RecentResidual> { RecentResidual(height: 3 + noiseSwing[$0]) }
 
-    /// Takes a block's report; nil where the near end's stages do not measure what is needed.
-    mutating func take(_ report: ProcessingReport) -> SpeechEvidence.SoundLevels? {
+    /// Takes a block's report; nil where the near end's stages do not measure what is needed. `cancelsEcho` says whether
+    /// a canceller was at work: what it leaves is another thing than an echo that nobody cancels.
+    mutating func take(_ report: ProcessingReport, cancelsEcho: Bool) -> SpeechEvidence.SoundLevels? {
+        if cancelsEcho != self.cancelsEcho {
+            self = NearEndLevels()
+            self.cancelsEcho = cancelsEcho
+        }
         let far = report.referenceLevel ?? Self.silence
         reference = max(far, reference - Self.farEnd.fall, Self.silence)
         let isSounding = far > reference - Self.farEnd.pause

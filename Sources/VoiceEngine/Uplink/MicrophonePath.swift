@@ -123,11 +123,12 @@ struct MicrophonePath: ~Copyable {
         statistics.note(report, alignment, aligner.statistics)
         let end = adcTime.advanced(byFrames: blockFrames, sampleRate: 48_000)
         capturedUntil = end
-        nearEnd.take(report, end: end, cancelsEcho: processor.activeSettings.echo != .off, events: &events)
+        let cancelsEcho = processor.activeSettings.echo != .off
+        nearEnd.take(report, end: end, cancelsEcho: cancelsEcho, events: &events)
         statistics.echoReadiness = nearEnd.readiness
         if alignment.discontinuity { events.tell(.referenceRetimed) }
         let delay = report.processingDelay
-        let levels = levels.take(report)
+        let levels = levels.take(report, cancelsEcho: cancelsEcho)
         watch.take(
             NearEndBlock(
                 probability: muting.isSilent ? 0 : report.speechProbability ?? 0,

@@ -69,7 +69,8 @@ final class NativeStage: EchoStage {
     }
 
     /// Both sides fall silent for the canceller, as where a microphone is muted and nobody talks. Else it would take
-    /// what was played before it was off for what is heard when it is on again.
+    /// what was played before it was off for what is heard when it is on again. Costs what cancelling does, for as long
+    /// as it takes, which is no more than was paid before.
     private func forget() {
         guard blocksToForget > 0 else { return }
         blocksToForget -= 1
