@@ -1,7 +1,8 @@
 /// All text streams that one participant reads, of all writers.
 ///
 /// Pure: time comes in as `now`, updates and requests are polled. It keeps eight streams of each writer; a ninth takes
-/// the place of the one that was written to longest ago. A text that has missed something is asked for after a second,
+/// the place of the one that was written to longest ago. Of more writers than a room holds, whom a server may name, it
+/// forgets the one who has written nothing for longest. A text that has missed something is asked for after a second,
 /// since most often it is under way already, and at longer and longer intervals, six times; then it waits for a frame
 /// that shows it again.
 package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
@@ -84,9 +85,17 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
             streams[key.writer]?[oldest] = Stream(name: key.name)
             return oldest
         }
+        if own.isEmpty, streams.count >= TextFormat.memberLimit { forgetOldest() }
         streams[key.writer, default: []].append(Stream(name: key.name))
         return own.count
     }
+
+    private mutating func forgetOldest() {
+        let oldest = streams.min { Self.newest(of: $0.value) < Self.newest(of: $1.value) }
+        if let oldest { forget(oldest.key) }
+    }
+
+    private static func newest(of streams: [Stream]) -> Int { streams.reduce(0) { max($0, $1.age) } }
 
     private mutating func announce(_ key: Key, at position: Int) {
         guard streams[key.writer]?[position].isNew == false else { return }

@@ -23,6 +23,8 @@ package enum TextFormat {
     package static let extrasLimit = 512
     /// Streams of one writer that are kept, at most.
     package static let streamLimit = 8
+    /// Writers of whom texts are kept, and readers who are sent one whole at a time: as many as a room holds.
+    package static let memberLimit = 256
     /// Bytes of a frame, at most: what a room's message holds.
     package static let frameLimit = 1_024
     /// Bytes of a frame besides its name, extras and text.

@@ -82,7 +82,9 @@ struct TextWriter<Reader: Hashable & Sendable>: Sendable {
     mutating func sendWhole(to reader: Reader?) {
         guard round > 0 else { return }
         if let reader {
-            guard !single.contains(where: { $0.reader == reader }) else { return }
+            guard single.count < TextFormat.memberLimit, !single.contains(where: { $0.reader == reader }) else {
+                return
+            }
             single.append((reader, Progress(isBehind: true)))
         } else {
             everyone = Progress(isBehind: true)

@@ -58,6 +58,36 @@ struct HostileTextTests {
         #expect(live + single <= 16 + 400 && abs(live - single) <= 1 && live > 190, "\(live) \(single)")
     }
 
+    @Test("of more writers and readers than a room holds no more is kept, and those stay who write")
+    func crowd() throws {
+        func frame(_ sequence: Int, of name: UInt8) -> [UInt8] {
+            TextFrame(
+                name: [name], round: 1, sequence: UInt32(sequence), keep: 10, bytes: [], completion: nil
+            ).encoded
+        }
+        var board = TextBoard<Int>()
+        var desk = TextDesk<Int>()
+        try desk.change("t", .append("x"), isFinal: false, extras: "")
+        // When a server tells of 1,000 who have written, and 1,000 who ask, while one goes on writing
+        for writer in 1...1_000 {
+            board.handle(frame(writer, of: 65), from: 0, now: .zero)
+            for name in [66, 67] as [UInt8] { board.handle(frame(1, of: name), from: writer, now: .zero) }
+            desk.handle(request: TextRequest(name: Array("t".utf8)).encoded, from: writer)
+        }
+        // Then as many are kept and asked as a room holds, that one among them, and as many are sent the text
+        #expect(board.streamCount == 1 + 2 * (TextFormat.memberLimit - 1))
+        var asked: [Int] = []
+        while let (_, writer) = board.pollRequest(now: .seconds(1)) { asked.append(writer) }
+        #expect(asked.count == board.streamCount && asked.contains(0))
+        var sent = 0
+        var now = Duration.zero
+        while let next = desk.nextTimeout, sent < 10_000 {
+            now = max(now, next)
+            while desk.pollFrame(now: now) != nil { sent += 1 }
+        }
+        #expect(sent == 1 + TextFormat.memberLimit)
+    }
+
     @Test("one is asked six times for what it does not send")
     func unanswered() {
         var board = TextBoard<Int>()
