@@ -18,12 +18,16 @@ static void print_event(void *context, const dv_graph_event *event) {
     printf("\n");
 }
 
+// Bytes of a description at most (docs/graph.md); a grammar is no longer either.
+enum { LONGEST = 256 << 10 };
+
 static char *read_text(const char *path) {
     FILE *file = fopen(path, "rb");
-    // A description and a grammar are no longer than that.
-    char *text = calloc(1, (256 << 10) + 1);
+    char *text = calloc(1, LONGEST + 2);
     if (file == NULL || text == NULL) return perror(path), exit(66), NULL;
-    fread(text, 1, 256 << 10, file);
+    size_t length = fread(text, 1, LONGEST + 1, file);
+    if (ferror(file)) return perror(path), exit(66), NULL;
+    if (length > LONGEST) return fprintf(stderr, "graph: %s is longer than %d bytes\n", path, LONGEST), exit(66), NULL;
     fclose(file);
     return text;
 }

@@ -58,6 +58,11 @@ extension LibraryTests {
                 toFile: path("tea.json"), atomically: true, encoding: .utf8)
             let refused = try Self.run("CGraph", [path("tea.json"), path("tone.wav")])
             #expect(refused.status == 1 && refused.output.contains("node 'meter', 'type'"), "\(refused)")
+            // Of a file that is too long nothing is taken, though what is cut off would say nothing.
+            try (graph + String(repeating: " ", count: 262_144)).write(
+                toFile: path("long.json"), atomically: true, encoding: .utf8)
+            let long = try Self.run("CGraph", [path("long.json"), path("tone.wav")])
+            #expect(long.status == 66 && long.output.contains("long.json is longer than 262144 bytes"), "\(long)")
         }
 
         @Test("Examples/CProcessor writes what the library gives")
