@@ -74,8 +74,9 @@ actor ControlSession {
 
     // MARK: From the beginning to the end
 
-    /// Begins; events tell how far it is.
+    /// Begins, once; events tell how far it is. Does nothing where it was ended before.
     func begin() {
+        guard case .starting = phase, run == nil else { return }
         hub.tell("starting")
         run = Task { await self.live() }
     }
