@@ -39,4 +39,8 @@ for seed in first..<first + count {
     }
     if (seed - first) % 50 == 49 { print("\(seed - first + 1) of \(count) calls") }
 }
-unsafe fclose(file)
+// The end of it is written only now.
+guard unsafe fclose(file) == 0 else {
+    print("SuppressorTraining: \(arguments[4]) is not whole: \(unsafe String(cString: strerror(errno)))")
+    exit(74)
+}

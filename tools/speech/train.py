@@ -2,9 +2,8 @@
 
 train.py CLIPS... --held-out CLIPS --output speech-network.bin
 
-CLIPS are files of scenes.py. The state of the training is kept beside the output (.state) and taken up from there when the same command is given again; clips
-that are newer begin it anew. The file
-that is written is described by SpeechNetwork.swift, which reads it.
+CLIPS are files of scenes.py. The state of the training is kept beside the output (.state) and taken up from there when the same command is given again; another
+command, and clips that are newer, begin it anew. The file that is written is described by SpeechNetwork.swift, which reads it.
 """
 
 import argparse
@@ -103,10 +102,12 @@ def train(data, held, options):
     optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(rate, weight_decay=1e-4))
     network = initial(jax.random.PRNGKey(options.seed), options.width, options.units)
     state, first = optimizer.init(network), 1
-    kept = pathlib.Path(options.output).with_suffix(".state")
+    kept, asked = pathlib.Path(options.output).with_suffix(".state"), vars(options)
     if kept.exists() and kept.stat().st_mtime > max(os.path.getmtime(clip) for clip in options.clips):
         with open(kept, "rb") as file:
-            network, state, scaling, first = pickle.load(file)
+            before, *rest = pickle.load(file)
+        if before == asked:
+            network, state, scaling, first = rest
     judge = jax.jit(lambda network, features: jax.nn.sigmoid(logits(network, scaling, features)))
 
     @jax.jit
@@ -129,8 +130,10 @@ def train(data, held, options):
         values.append(float(value))
         if step % 100 == 0 or step == steps:
             print(f"{step} of {steps}, {time.time() - begun:.0f} s: {np.mean(values[-100:]):.5f}, {summary(judge, network, held)}", flush=True)
-            with open(kept, "wb") as file:
-                pickle.dump(jax.tree.map(np.asarray, (network, state, scaling, step + 1)), file)
+            # Whole or not at all.
+            with open(f"{kept}.new", "wb") as file:
+                pickle.dump((asked, *jax.tree.map(np.asarray, (network, state, scaling)), step + 1), file)
+            os.replace(f"{kept}.new", kept)
             write(options.output, jax.tree.map(np.asarray, network), scaling)
     return network, scaling
 
@@ -155,9 +158,10 @@ def write(path, network, scaling):
         weights, bias = np.pad(weights, ((0, 0), (0, missing))), np.pad(bias, (0, missing))
         scale = np.abs(weights).max(0) / 127 + 1e-12
         out += [np.asarray(bias, "<f4"), np.asarray(scale, "<f4"), np.round(weights / scale).astype(np.int8)]
-    with open(path, "wb") as file:
+    with open(path + ".new", "wb") as file:
         for values in out:
             file.write(values.tobytes())
+    os.replace(path + ".new", path)
 
 
 def main():

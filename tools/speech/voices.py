@@ -7,8 +7,10 @@ read out, and the simulation's talkers (WAV files in SYNTHETIC, by tools/SpeechT
 
 import concurrent.futures
 import math
+import os
 import pathlib
 import random
+import signal as signals
 import subprocess
 import sys
 import tempfile
@@ -116,11 +118,17 @@ def record(name, kind, sounds, target):
             if frames > MOST_SECONDS[kind] * RATE:
                 break
     except (subprocess.CalledProcessError, FileNotFoundError, soundfile.LibsndfileError) as error:
-        print(f"{name}: left out, {error}", file=sys.stderr)
+        # Interrupted with this program: what was said so far would be taken for all of it the next time.
+        if getattr(error, "returncode", 0) in (-signals.SIGINT, -signals.SIGTERM):
+            return None
+        print(f"{name}: goes no further, {error}", file=sys.stderr)
     if len(parts) < LEAST_PROMPTS:
         return None
     samples = np.clip(np.concatenate(parts), -0.99, 0.99) * 32_767
-    np.savez(target / f"{name}.npz", samples=samples.astype("<i2"), ends=np.cumsum([len(part) for part in parts]))
+    # Whole or not at all.
+    with open(target / f"{name}.part", "wb") as file:
+        np.savez(file, samples=samples.astype("<i2"), ends=np.cumsum([len(part) for part in parts]))
+    os.replace(target / f"{name}.part", target / f"{name}.npz")
     return frames / RATE
 
 
@@ -134,7 +142,7 @@ def main():
     jobs += [(path.stem, "machine", phrases(path), target) for path in sorted(pathlib.Path(sys.argv[2]).glob("*.wav"))]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         seconds = [value for value in pool.map(lambda job: record(*job), jobs) if value]
-    if not any(target.iterdir()):
+    if not any(target.glob("*.npz")):
         sys.exit("voices.py: nobody was found; tools/train-speech installs them")
     print(f"{len(seconds)} more people, {sum(seconds) / 60:.0f} min of their speech in {target}")
 

@@ -8,6 +8,7 @@ written is described by ResidualEchoNetwork.swift, which reads it.
 """
 
 import argparse
+import os
 import time
 
 import jax
@@ -166,9 +167,10 @@ def write(path, network, scaling):
         out += [np.asarray(bias, "<f4"), np.asarray(scale, "<f4"), np.round(weights / scale).astype(np.int8)]
     own = np.pad(own, ((0, 0), (0, PADDED_BINS - BINS)))
     out += [np.asarray(values, "<f4") for values in (own, bin, network["bin_exit"])]
-    with open(path, "wb") as file:
+    with open(path + ".new", "wb") as file:
         for values in out:
             file.write(values.tobytes())
+    os.replace(path + ".new", path)
 
 
 def main():

@@ -250,13 +250,12 @@ def train(calls, held, options):
     optimizer = optax.chain(
         optax.clip_by_global_norm(1.0), optax.scale_by_adam(b2=0.995), optax.add_decayed_weights(1e-4), optax.scale(-1.0)
     )
-    state, step, spent = optimizer.init(network), 0, 0.0
+    state, step, spent, average = optimizer.init(network), 0, 0.0, network
     if os.path.exists(options.checkpoint):
         with open(options.checkpoint, "rb") as file:
-            network, state, step, spent, scaling, _ = pickle.load(file)
+            network, state, step, spent, scaling, average = pickle.load(file)
         draw = np.random.default_rng(options.seed + step)
         print(f"goes on from step {step}, {spent / 60:.1f} min", flush=True)
-    average = network
     judge = jax.jit(lambda network, piece: loss(network, scaling, piece, price)[1])
 
     @jax.jit
@@ -301,6 +300,8 @@ def train(calls, held, options):
                 flush=True,
             )
             save()
+    # Of a training that was over before, too.
+    write(options.output, average, scaling)
 
 
 def main():
