@@ -86,6 +86,16 @@ class GraphTests(unittest.TestCase):
             with self.assertRaises(dv.ArgumentError):
                 graph.add_listener("stt", "melody", listen)
 
+    def test_a_long_text_is_cut_between_two_characters(self) -> None:
+        told: list[dv.GraphEvent] = []
+        nodes, links = [{"id": "stt", "type": "Whisper.WhisperSTT"}], [("inputNode", "stt")]
+        with dv.Graph(description(nodes, links), recogniser=lambda sound: "é" * 3_000) as graph:
+            graph.add_listener("stt", "transcribed", told.append)
+            graph.push(np.zeros(1_600, np.float32))
+            graph.call_action("stt", "transcribe")
+            graph.push(np.zeros(1_600, np.float32))
+        self.assertEqual([event.values["text"] for event in told], ["é" * 2_047])
+
     def test_listeners_that_are_let_go(self) -> None:
         def add(graph: dv.Graph, event: str) -> tuple[int, weakref.ref]:
             def listen(event: dv.GraphEvent) -> None:
