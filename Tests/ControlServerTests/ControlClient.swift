@@ -43,6 +43,30 @@ struct ControlClient: Sendable {
     /// The same of a sound.
     func inTime(_ path: String, _ wav: [UInt8]) async throws -> Answer { try await inTime(path, wav, "audio/wav") }
 
+    /// Says something, again while somebody else speaks, as where a busy machine has made two turns of what was said.
+    func sayWhenFree(_ session: String, _ text: String) async throws -> Answer {
+        while true {
+            let answer = try await ask("POST", "/v1/sessions/\(session)/say", json: ["text": .string(text)])
+            guard answer.status == 409, answer.code?.hasPrefix("turn.") == true else { return answer }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// Answers in a turn that was recognised: in the next one where that is over, as where the talker went on.
+    func answer(_ session: String, _ members: [String: JSON]) async throws -> (turn: JSON, Answer) {
+        var last = 0
+        while true {
+            let turn = try await event(session) {
+                $0["type"]?.string == "recognised" && ($0["turn"]?.integer ?? 0) > last
+            }["turn"]
+            last = turn?.integer ?? .max
+            var json = members
+            json["turn"] = turn
+            let answer = try await ask("POST", "/v1/sessions/\(session)/say", json: .object(json))
+            if answer.status != 409 { return (turn ?? .null, answer) }
+        }
+    }
+
     private func inTime(_ path: String, _ body: [UInt8], _ type: String) async throws -> Answer {
         while true {
             let answer = try await ask("POST", path, body, type: type)
@@ -119,7 +143,7 @@ struct ControlClient: Sendable {
     /// Waits until an event is as wanted, and returns it.
     func event(_ session: String, where isWanted: (JSON) -> Bool) async throws -> JSON {
         var last = 0
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < deadline {
             let answer = try await ask("GET", "/v1/sessions/\(session)/events?after=\(last)&wait=10")
             let events = try #require(answer.json["events"]?.array)

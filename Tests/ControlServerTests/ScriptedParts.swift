@@ -60,12 +60,14 @@ struct ChatteringSynthesiser: Synthesiser {
     }
 }
 
-/// A sound card in software, before which somebody talks for two seconds, once.
+/// A sound card in software, before which somebody talks for two seconds; and again long after, where a busy machine has
+/// lost it.
 func card(talks: Bool) -> DeviceChoice {
     let speech =
         [Float](repeating: 0, count: 48_000)
         + SyntheticSpeech.samples(frames: 96_000, seed: 3, voice: .low, levelDecibels: -20)
-    let talker = talks ? SpeechSource(speech, repetition: .once) : SpeechSource([0], repetition: .once)
+        + [Float](repeating: 0, count: 20 * 48_000)
+    let talker = talks ? SpeechSource(speech, repetition: .loop) : SpeechSource([0], repetition: .once)
     guard
         let acoustics = try? RoomAcoustics(RoomConditions(), seed: 1),
         let card = try? SimulatedDevice(

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Virtual card: mishaps in real time", .serialized)
 struct MishapLiveTests {
-    /// Ten seconds of buffer: nothing runs out by itself while a test looks on, however slow the machine is.
-    private static let ample = Shape(format: SND_PCM_FORMAT_S16_LE, period: 1_000, periods: 60)
+    /// Eight seconds of buffer, as much as there is: nothing runs out by itself while a test looks on.
+    private static let ample = Shape(format: SND_PCM_FORMAT_S16_LE, rate: 8_000, period: 1_000, periods: 64)
 
     /// Both directions of a card, running in real time.
     private func running(_ card: CardName) throws -> (playback: CardStream, capture: CardStream) {
@@ -19,7 +19,7 @@ struct MishapLiveTests {
 
     @Test("an xrun on demand stops both directions with EPIPE, and they can be started again")
     func xrun() throws {
-        try CardWorkshop.withCard { card in
+        try CardWorkshop.withCard("RATE=8000") { card in
             let (playback, capture) = try running(card)
             _ = try capture.available() + playback.available()
             _ = try card.control("xrun", "both")
@@ -28,7 +28,7 @@ struct MishapLiveTests {
                 #expect(stream.state == SND_PCM_STATE_XRUN)
                 expectFailure(-EPIPE) { _ = try stream.delay() }
                 try stream.prepare()
-                if stream === playback { try stream.write([Int16](repeating: 1, count: 1_000)) }
+                if stream === playback { try stream.write([Int16](repeating: 1, count: Self.ample.buffer)) }
                 try stream.start()
                 #expect(stream.state == SND_PCM_STATE_RUNNING)
             }
@@ -38,7 +38,7 @@ struct MishapLiveTests {
 
     @Test("an xrun on demand wakes a program from poll", arguments: ["xrun", "unplug"])
     func wakes(command: String) throws {
-        try CardWorkshop.withCard { card in
+        try CardWorkshop.withCard("RATE=8000") { card in
             var shape = Self.ample
             shape.availableMinimum = shape.buffer / 2
             let capture = try CardStream(card.pcm, .capture, shape)
@@ -55,14 +55,14 @@ struct MishapLiveTests {
                 ])
             let errors = try events.take() & Int32(POLLERR | POLLHUP)
             #expect(errors == Int32(command == "unplug" ? POLLERR | POLLHUP : POLLERR))
-            // Half of the buffer is 600 ms: it was not that which woke it.
+            // Half of the buffer is four seconds: it was not that which woke it.
             #expect(capture.state == (command == "xrun" ? SND_PCM_STATE_XRUN : SND_PCM_STATE_DISCONNECTED))
         }
     }
 
     @Test("after an unplug all is ENODEV, until it is plugged in and opened anew")
     func unplug() throws {
-        try CardWorkshop.withCard { card in
+        try CardWorkshop.withCard("RATE=8000") { card in
             let (playback, capture) = try running(card)
             _ = try capture.read(1_000, as: Int16.self)
             _ = try card.control("unplug")

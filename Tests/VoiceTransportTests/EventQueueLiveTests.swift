@@ -8,7 +8,7 @@ struct EventQueueLiveTests {
     @Test("a client whose events nobody reads: the end is told all the same, and what was missed where there is room")
     func client() async throws {
         let server = try LoopbackServer(
-            directory: RoomDirectoryConfiguration(keepaliveInterval: .milliseconds(100)))
+            directory: RoomDirectoryConfiguration(keepaliveInterval: .seconds(1)))
         defer { server.server.stop() }
         var configuration = RoomClientConfiguration()
         configuration.eventLimit = 1
