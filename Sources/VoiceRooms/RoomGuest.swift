@@ -17,7 +17,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var otherServers: [EndpointAddress]
     /// Whether the server's name still leads there, as far as is known.
     private var isNamed = true
-    /// Whether anything has come from there by this path, and when something must have, or the next one is tried.
+    /// Whether anything has come from there by this path, and when something more must have, or the next one is tried.
     private var isAnswered = true
     private var answerDueAt: Duration?
     private var peers: PeerTable<Security>
@@ -152,7 +152,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         case .media(let sender, let count, _, _):
             return sender == peer && session.state == .joined ? .media(count: count) : .dropped(.stranger)
         case .control(let sender):
-            recordAnswer()
+            recordAnswer(now: now)
             follow(now: now)
             var bytes: [UInt8] = []
             swap(&bytes, &control)
@@ -166,7 +166,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
             beFollowed(now: now)
             return .control
         case .consumed:
-            recordAnswer()
+            recordAnswer(now: now)
             follow(now: now)
             return .control
         // Only a server has answers for strangers.
@@ -175,9 +175,12 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         }
     }
 
-    private mutating func recordAnswer() {
+    private mutating func recordAnswer(now: Duration) {
         isAnswered = true
         answerDueAt = nil
+        // Who comes back takes its next path in time anyway.
+        guard session.state == .joining, session.path == path, let peer, !peers.isOpen(peer) else { return }
+        answerDueAt = now + RoomTimers.handshakeSilence
     }
 
     /// Takes a control datagram of the server.

@@ -67,6 +67,10 @@ public enum RoomTimers {
     /// of them have their turn before the join gives up.
     static let addressTime: Duration = .seconds(2)
 
+    /// A join takes another path when nothing has come for this long in a handshake that was answered: a server that was
+    /// restarted meanwhile knows nothing of it. A flight is repeated four times by then, and the join has three tries.
+    static let handshakeSilence: Duration = .seconds(3)
+
     /// A client waits this long for the acknowledgement of its `leave`, a server for that of its `removed`.
     package static let closingTime: Duration = .seconds(2)
 

@@ -209,6 +209,24 @@ struct RoomJoinTests {
         return rooms.clients.count { !isIn($0) }
     }
 
+    @Test(arguments: [Duration.zero, .seconds(5)])
+    func aServerThatDiesInAHandshakeCostsNoJoin(absence: Duration) throws {
+        // Given a handshake whose first half the server has answered: its hello has come after 80 ms
+        var rooms = RoomsOver<Scripted>()
+        let alice = try rooms.addClient("alice@kitchen")
+        rooms.run(for: .milliseconds(90))
+        #expect(rooms.clients[alice].session.state == .joining)
+        // When the server dies, and another takes its place
+        rooms.serverIsAlive = false
+        rooms.run(for: absence)
+        rooms.restartServer()
+        rooms.serverIsAlive = true
+        // Then alice is in soon, by another path
+        rooms.run(for: RoomTimers.handshakeSilence + .milliseconds(500))
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].session.path > 1)
+    }
+
     @Test func mediaMayGoAfterFourRoundTrips() throws {
         // Given 20 ms each way, and the flights of DTLS
         var rooms = RoomsOver<Scripted>()
