@@ -138,12 +138,17 @@ package final class SimulatedConversation {
     /// Gives the engine more sound of an answer; false where not all of it fits into the queue.
     @discardableResult
     package func offer(_ samples: [Float], of answer: UtteranceID) -> Bool {
+        offer(fitting: samples, of: answer) == samples.count
+    }
+
+    /// Gives the engine as much more sound of an answer as fits into the queue. Returns how many samples those were.
+    package func offer(fitting samples: [Float], of answer: UtteranceID) -> Int {
         let taken = conversation.farEnd.offer(samples.span, utterance: answer)
         if taken > 0 {
             conversation.extend(answer, by: .seconds(taken) / 48_000)
             conversation.answerQueued(answer)
         }
-        return taken == samples.count
+        return taken
     }
 
     /// Says that nothing more of an answer comes.

@@ -73,10 +73,9 @@ private struct BargeInTally {
         calls += 1
         let ready = call.ready ?? BargeInCall.length
         if let ready = call.ready { readyTimes.append(ready - BargeInCall.agent.lowerBound) }
-        let silent =
-            BargeInCall.length - BargeInCall.agent.lowerBound - Double(BargeInCall.turns.count) * BargeInCall.turn
-        secondsBefore += ready - BargeInCall.agent.lowerBound
-        secondsAfter += max(0, silent - (ready - BargeInCall.agent.lowerBound))
+        let trusted = max(ready, BargeInCall.agent.lowerBound)
+        secondsBefore += BargeInCall.secondsOfSilence(in: BargeInCall.agent.lowerBound...trusted)
+        secondsAfter += BargeInCall.secondsOfSilence(in: trusted...BargeInCall.length)
         falseBefore += call.falseStarts.count { $0 < ready }
         falseAfter += call.falseStarts.count { $0 >= ready }
         interruptions += BargeInCall.turns.count
@@ -103,6 +102,14 @@ private struct BargeInCall {
     private static let slack = 0.4
     /// An interruption that was not told within this was missed.
     private static let patience = 1.0
+
+    /// For how long the person is silent within a time.
+    static func secondsOfSilence(in time: ClosedRange<Double>) -> Double {
+        turns.reduce(time.upperBound - time.lowerBound) { rest, start in
+            let spoken = (start...start + Self.turn).clamped(to: time)
+            return rest - (spoken.upperBound - spoken.lowerBound)
+        }
+    }
 
     /// When the canceller was first told to be trusted.
     private(set) var ready: Double?

@@ -22,7 +22,7 @@ struct EchoPaths {
     static let description = """
         Stories with nobody there, \(Int(Solitude.length)) s each. "Louder": the echo is 10 dB stronger. "Walker", "hand": somebody walks about, the \
         microphone is held in a hand. "Drift": the loudspeaker's clock is 100 ppm fast. "Noise": pink, at \(Int(noise)) dBFS. Before and after the \
-        canceller was first told to be trusted.
+        canceller was first told to be trusted, in the time of the stories that the agent was let tell.
         """
 
     private let changes: [(name: String, change: (inout RoomConditions) -> Void)] = [

@@ -105,9 +105,10 @@ private struct RecordedEcho {
         let length = Double(min(far.count, microphone.count)) / 48_000
         let talk = try Self.talk(silence + microphone, length: length + 4)
         talk.run(for: .seconds(Self.begin))
-        talk.answer(nil, far)
+        guard var answer = LongAnswer(far, in: talk) else { throw RecordedFailure("the answer is refused") }
         var seen = 0
         while seconds < length, heldAt == nil {
+            answer.goOn(in: talk)
             talk.run(for: .milliseconds(10))
             seconds += 0.01
             for told in talk.told[seen...] {
@@ -132,8 +133,12 @@ private struct RecordedEcho {
         let talk = try Self.talk(
             [Float](repeating: 0, count: try delay(of: far)) + mixed, length: Double(far.count) / 48_000 + 4)
         talk.run(for: .seconds(begin))
-        talk.answer(nil, far)
-        talk.run(for: .seconds(Double(onset) / 48_000 + 2.2))
+        guard var answer = LongAnswer(far, in: talk) else { throw RecordedFailure("the answer is refused") }
+        let (length, step) = (Int((Double(onset) / 48_000 + 2.2) * 1_000), 10_000)
+        for passed in stride(from: 0, to: length, by: step) {
+            answer.goOn(in: talk)
+            talk.run(for: .milliseconds(min(step, length - passed)))
+        }
         let changes = talk.told.compactMap { told -> (stage: BargeInStage, time: Double)? in
             guard case .bargeIn(_, let change) = told.event else { return nil }
             return (change.stage, told.time / .seconds(1))

@@ -29,6 +29,10 @@ struct Solitude {
     private(set) var before = Counts()
     private(set) var after = Counts()
     private(set) var secondsBefore = 0.0
+    /// Of the stories that the agent was let tell.
+    private(set) var seconds = 0.0
+    /// Those that it was not let tell: where the first noise of a room is taken for speech, somebody else has the turn.
+    private(set) var untold = 0
 
     init(room: RoomConditions, seed: UInt64) throws {
         var configuration = SimulatedConversation.Configuration(talker: SpeechSource([], repetition: .once))
@@ -43,15 +47,17 @@ struct Solitude {
                 frames: Int(Self.story * 48_000), seed: seed &* 7 &+ UInt64(number) &+ 5_000, voice: .low,
                 levelDecibels: Story.level)
             // One that was given up was ended; the next begins all the same
-            talk.answer(nil, samples)
-            for _ in 0..<Int((Self.story + 1) * 10) {
+            var answer = LongAnswer(samples, in: talk)
+            if answer == nil { untold += 1 } else { seconds += Self.story }
+            for step in 0..<Int((Self.story + 1) * 10) {
+                answer?.goOn(in: talk)
                 talk.run(for: .milliseconds(100))
                 for told in talk.told[seen...] {
                     guard case .bargeIn(_, let change) = told.event else { continue }
                     if isReady { after.add(change.stage) } else { before.add(change.stage) }
                 }
                 seen = talk.told.count
-                if !isReady { secondsBefore += 0.1 }
+                if !isReady, answer != nil, Double(step) < Self.story * 10 { secondsBefore += 0.1 }
                 isReady = isReady || talk.statistics.uplink.echoReadiness.isReady
             }
         }
@@ -63,6 +69,7 @@ struct SolitudeTally {
     private(set) var before = Solitude.Counts()
     private(set) var after = Solitude.Counts()
     private(set) var (secondsBefore, seconds) = (0.0, 0.0)
+    private(set) var untold = 0
 
     var secondsAfter: Double { seconds - secondsBefore }
     /// Stories that were held or given up once the canceller was trusted, an hour.
@@ -72,12 +79,14 @@ struct SolitudeTally {
         before.add(story.before)
         after.add(story.after)
         secondsBefore += story.secondsBefore
-        seconds += Solitude.length
+        seconds += story.seconds
+        untold += story.untold
     }
 
     mutating func add(_ other: SolitudeTally) {
         before.add(other.before)
         after.add(other.after)
         (secondsBefore, seconds) = (secondsBefore + other.secondsBefore, seconds + other.seconds)
+        untold += other.untold
     }
 }

@@ -47,6 +47,7 @@ private enum TurnsBenchmark {
         let counts: [(key: String, value: SummaryValue)] = [
             ("interruptions", .integer(all.interruptions)), ("timed", .integer(all.quiet.count)),
             ("untold", .integer(all.untold)), ("self_interrupted", .integer(all.selfInterrupted)),
+            ("untold_by_itself", .integer(byItself.untold)),
             ("heard_beyond_bound", .integer(heardCalls.reduce(0) { $0 + $1.beyondBound })),
         ]
         // The line ends with the keys that are asked for, in their order.
@@ -143,6 +144,7 @@ private enum TurnsBenchmark {
                 ("held", .integer(all.after.held)), ("ended", .integer(all.after.ended)),
                 ("seconds_before", .number(all.secondsBefore, digits: 1)),
                 ("held_before", .integer(all.before.held)), ("ended_before", .integer(all.before.ended)),
+                ("untold", .integer(all.untold)),
             ])
     }
 
