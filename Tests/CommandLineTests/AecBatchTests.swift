@@ -87,6 +87,19 @@ struct AecBatchTests {
         }
     }
 
+    @Test("nor twice by two names of one file")
+    func names() throws {
+        let folder = try TestFolder()
+        try Self.record("a_", in: folder, seed: 1)
+        try folder.write([1], to: "o.wav")
+        try FileManager.default.linkItem(atPath: folder("o.wav"), toPath: folder("p.wav"))
+        let csv = "mic,ref,out\na_mic.wav,a_ref.wav,o.wav\na_mic.wav,a_ref.wav,p.wav\n"
+        try folder.write(Array(csv.utf8), to: "list.csv")
+        let run = try ChildProcess.run(["aec", "--batch", folder("list.csv")])
+        expectFailure(run, code: 66, saying: "p.wav' twice")
+        #expect(try Data(contentsOf: URL(filePath: folder("o.wav"))) == Data([1]))
+    }
+
     @Test("nor over the manifest, by a report as little as by a sound, whatever a file's other names")
     func manifestIsInput() throws {
         // Given two recordings, one file of which has another name

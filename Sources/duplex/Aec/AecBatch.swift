@@ -55,9 +55,13 @@ struct AecBatch {
     private static func checkOutputs(
         _ items: [AecManifest.Item], reports: [String], _ path: String
     ) throws(Failure) {
-        var outputs: Set<String> = []
+        // One file has many paths, and many names; in a folder that is not there it has paths alone.
+        var (paths, places): (Set<String>, Set<FilePlace>) = ([], [])
         let sounds = items.compactMap(\.out)
-        for out in sounds where !outputs.insert(FilePath.resolved(out)).inserted {
+        for out in sounds {
+            let isNew = paths.insert(FilePath.resolved(out)).inserted
+            let isApart = FilePlace(out).map { places.insert($0).inserted } ?? true
+            if isNew, isApart { continue }
             throw Failure(
                 .inputUnusable, "'\(path)' would write '\(out)' twice; give each recording an output of its own")
         }
