@@ -117,16 +117,11 @@ struct StoredPacket: BitwiseCopyable {
         count -= 1
     }
 
-    /// Lets every packet go.
-    mutating func removeAll() {
+    /// Makes the store as new: lets every packet go.
+    mutating func reset() {
         for at in 0..<slotCount { unsafe slots[at].sequence = Self.empty }
         for word in 0..<slotCount / UInt64.bitWidth { unsafe occupied[word] = 0 }
         count = 0
-    }
-
-    /// Makes the store as new.
-    mutating func reset() {
-        removeAll()
         newest = .min
     }
 

@@ -86,7 +86,7 @@ package struct RTPHeader: Equatable, Sendable, BitwiseCopyable {
     }
 
     /// Writes the twelve bytes, without extension, padding or CSRC; the span was checked to hold them.
-    func writeFixed(into datagram: inout MutableSpan<UInt8>) throws(WireError) {
+    private func writeFixed(into datagram: inout MutableSpan<UInt8>) throws(WireError) {
         guard payloadType < 0x80 else { throw .unrepresentable(.payloadType) }
         datagram[0] = Self.version << 6
         datagram[1] = (marker ? 0x80 : 0) | payloadType
