@@ -108,7 +108,8 @@ struct AssistantLiveTests {
         let deaf = PartnerError.recogniserFailed("no model")
         let first = try await Stage(
             port: server.port, hearing: try engine(hearing: somebody), understanding: .failure(deaf))
-        #expect(try await first.shown.wait { $0 == [.failed(deaf)] })
+        #expect(try await first.shown.wait { !$0.isEmpty })
+        #expect(first.shown.lines.allSatisfy { $0 == .failed(deaf) })
         #expect(try await first.hearAnswer(to: "hello"))
         await first.end()
         let mute = PartnerError.synthesiserFailed("no voice")
@@ -170,7 +171,7 @@ struct AssistantLiveTests {
         await stage.assistant.cancel()
         #expect(try await stage.shown.wait { $0 == [.you("how long is a piece of string"), .cancelled] })
         #expect(try await stage.hearAnswer(to: "and now"))
-        #expect(isClosed.withLock { $0 })
+        while !isClosed.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
         let second = String(decoding: try #require(server.requests.last).body, as: UTF8.self)
         #expect(second.contains("and now") && !second.contains("string"))
         await stage.end()
@@ -179,22 +180,24 @@ struct AssistantLiveTests {
     @Test("Given an answer that is heard, when it is cancelled, then it is cut, and the server is told what was heard")
     func cancelledWhileSpeaking() async throws {
         let story = "Once upon a time there was a keeper of a lighthouse who counted the ships that went by. "
-        let server = try Self.server(saying: story, story, story)
+        let server = try Self.server(saying: String(repeating: story, count: 20), "The end.")
         let stage = try await Stage(port: server.port)
         await stage.assistant.ask("tell me a story")
         while stage.conversation.state != .responding { try await Task.sleep(for: .milliseconds(5)) }
-        try await Task.sleep(for: .milliseconds(600))
+        while try await stage.engine.statistics().farEnds.first?.played ?? .zero < .milliseconds(600) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
         await stage.assistant.cancel()
         #expect(try await stage.shown.wait { $0.count == 3 })
         guard case .assistant(let text) = stage.shown.lines.last else {
             return #expect(Bool(false), "\(stage.shown.lines)")
         }
-        #expect(text.isCut && text.heard.hasPrefix("Once") && text.heard.count < story.count)
+        #expect(text.isCut && text.heard.hasPrefix("Once") && text.heard.count < 20 * story.count)
         #expect(stage.shown.lines.contains(.cancelled))
         await stage.assistant.ask("go on")
         while server.requests.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
         let second = String(decoding: try #require(server.requests.last).body, as: UTF8.self)
-        #expect(second.contains("\(text.heard) –") && !second.contains("went by"))
+        #expect(second.contains("\(text.heard) –") && !second.contains("The end"))
         await stage.end()
     }
 

@@ -69,7 +69,7 @@ struct NamedStreamsLiveTests {
         try await listener.listen(venue.endpoint("listener"))
         try await talker.talk(venue.endpoint("talker"))
         // When music is played beside the microphone
-        let sound = (0..<48_000).map { $0 % 80 < 40 ? Float(0.1) : -0.1 }
+        let sound = (0..<6 * 48_000).map { $0 % 80 < 40 ? Float(0.1) : -0.1 }
         async let played: Void = talker.playMusic(.bytes(SpeechChunk(samples: sound).waveFile))
         // Then it is heard beside the stage, and goes when it is over
         #expect(await events.contains { if case .streamState(Stage.music, .playing) = $0 { true } else { false } })

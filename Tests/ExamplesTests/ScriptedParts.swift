@@ -33,8 +33,8 @@ func engine(on card: SimulatedDevice<ConversationAir>) -> VoiceEngine {
     return VoiceEngine(configuration)
 }
 
-/// Two seconds of speech, once, behind half a second of silence.
-let somebody = SpeechSource(silence(24_000) + words(seed: 3), repetition: .once)
+/// Two seconds of speech behind half a second of silence; and again long after, where a busy machine has lost it.
+let somebody = SpeechSource(silence(24_000) + words(seed: 3) + silence(12 * 48_000), repetition: .loop)
 
 /// Two seconds of speech.
 func words(seed: UInt64) -> [Float] {

@@ -21,8 +21,8 @@ struct FileDeviceLiveTests {
         var fixture = try PortFixture(session)
         var configuration = FileDeviceConfiguration(
             input: folder.file("in.wav"), output: folder.file("out.wav"), pacing: .realTime(priority: 0))
-        // However late the machine is, this device has no xrun.
-        configuration.card.periods = 100
+        // Ten seconds, so that this device has no xrun on a machine that stands still.
+        configuration.card.periods = 1_000
         let device = FileDevice(configuration)
         let log = EventLog()
         _ = try device.start(capture: fixture.capture, playback: fixture.playback, events: log.note)
@@ -36,7 +36,7 @@ struct FileDeviceLiveTests {
         let heard = fixture.ends.takeCaptured()
         #expect(Array(heard.prefix(9_600)) == microphone)
         let written = try AudioFile.read(folder.file("out.wav")).samples.count
-        #expect(written == session.counters.counts.playback.frames + 100 * 480)
+        #expect(written == session.counters.counts.playback.frames + 1_000 * 480)
         device.stop()
     }
 
@@ -79,13 +79,15 @@ struct FileDeviceLiveTests {
         let log = EventLog()
         _ = try device.start(capture: fixture.capture, playback: fixture.playback, events: log.note)
         // When it has run for longer than the rings between it and the disk hold
-        while session.counters.counts.playback.frames < 120_000 { session.wake.wait(timeout: .milliseconds(10)) }
+        while session.counters.counts.playback.frames < 300_000 { session.wake.wait(timeout: .milliseconds(10)) }
         device.stop()
         // Then nothing of the output is lost, and the input was no reason to wait
         #expect(!log.all.contains { if case .outputLost = $0 { true } else { false } }, "\(log.all)")
         #expect(device.failure == nil)
         let written = try AudioFile.read(folder.file("out.wav")).samples.count
-        #expect(written == session.counters.counts.playback.frames + 100 * 480)
+        let counts = session.counters.counts.playback
+        #expect(written >= counts.frames)
+        if counts.xruns == 0 { #expect(written == counts.frames + 100 * 480) }
     }
 
     @Test("Stopped from the handler of the input's end, it leaves a complete file behind")

@@ -88,7 +88,7 @@ extension EngineLiveTests {
             let seenByBen = await ben.snapshot
             #expect(seenByBen.isMuted)
             #expect(seenByBen.own?.participant.id == benID)
-            #expect(seenByBen.own?.streams == seen.others.first?.streams)
+            #expect(try await eventually { await ben.snapshot.own?.streams == seen.others.first?.streams })
             #expect(try await eventually { await ben.snapshot.others.first?.streams == anna.snapshot.own?.streams })
             let source = try #require(await ben.snapshot.others.first?.streams.first).synchronizationSource
             #expect(
