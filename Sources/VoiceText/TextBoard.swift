@@ -4,7 +4,8 @@
 /// the place of the one that was written to longest ago. Of more writers than a room holds, whom a server may name, it
 /// forgets the one who has written nothing for longest. A text that has missed something is asked for after a second,
 /// since most often it is under way already, and at longer and longer intervals, six times; then it waits for a frame
-/// that shows it again.
+/// that shows it again. What is told of a writer is bounded, since a frame of twenty bytes may change a text of 64 kB:
+/// beyond ``toldBytes`` updates wait, and the latest state is told.
 package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
     private struct Stream: Sendable {
         let name: [UInt8]
@@ -29,6 +30,8 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
         var attempts = 0
     }
 
+    /// Bytes of a writer's texts that are told a second, and at once: about as much as its messages could be.
+    static var toldBytes: Int { 1 << 20 }
     private static var patience: Duration { .seconds(1) }
     private static var attempts: Int { 6 }
 
@@ -36,6 +39,8 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
     private var streams: [Writer: [Stream]] = [:]
     private var changed: [Key] = []
     private var missing: [Missing] = []
+    /// When all that may be told at once of a writer is free again; of one of whom nothing was told it is.
+    private var told: [Writer: Duration] = [:]
     private var frames = 0
     /// Frames that were none.
     package private(set) var malformed = 0
@@ -70,6 +75,7 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
     /// `writer` has gone, with all its texts.
     package mutating func forget(_ writer: Writer) {
         streams[writer] = nil
+        told[writer] = nil
         changed.removeAll { $0.writer == writer }
         missing.removeAll { $0.key.writer == writer }
     }
@@ -117,14 +123,21 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
 
     // MARK: Out
 
-    /// The latest state of a stream that has changed; of states that were overtaken nothing is told. Call until nil.
-    package mutating func pollUpdate() -> (writer: Writer, update: TextUpdate)? {
-        guard let key = changed.first else { return nil }
-        changed.removeFirst()
+    /// The latest state of a stream that has changed; of states that were overtaken nothing is told. Call until nil when
+    /// ``nextTimeout`` has come.
+    package mutating func pollUpdate(now: Duration) -> (writer: Writer, update: TextUpdate)? {
+        guard let turn = changed.firstIndex(where: { opening(of: $0.writer) <= now }) else { return nil }
+        let key = changed.remove(at: turn)
         let position = place(of: key)
         streams[key.writer]?[position].isNew = false
-        return streams[key.writer]?[position].reader.update.map { (key.writer, $0) }
+        guard let update = streams[key.writer]?[position].reader.update else { return nil }
+        let share = Double(update.text.utf8.count + update.extras.utf8.count) / Double(Self.toldBytes)
+        told[key.writer] = max(told[key.writer] ?? now, now) + .seconds(share)
+        return (key.writer, update)
     }
+
+    /// When the next update of a writer may be told.
+    private func opening(of writer: Writer) -> Duration { (told[writer] ?? .zero) - .seconds(1) }
 
     /// What to ask a writer; call until nil when ``nextTimeout`` has come.
     package mutating func pollRequest(now: Duration) -> (request: [UInt8], writer: Writer)? {
@@ -140,6 +153,8 @@ package struct TextBoard<Writer: Hashable & Sendable>: Sendable {
         return (TextRequest(name: key.name).encoded, key.writer)
     }
 
-    /// When to call ``pollRequest(now:)``; nil where nothing is missed.
-    package var nextTimeout: Duration? { missing.lazy.map(\.askAt).min() }
+    /// When to call ``pollUpdate(now:)`` and ``pollRequest(now:)``; nil where nothing is new and nothing is missed.
+    package var nextTimeout: Duration? {
+        [changed.lazy.map { opening(of: $0.writer) }.min(), missing.lazy.map(\.askAt).min()].compactMap { $0 }.min()
+    }
 }

@@ -31,7 +31,7 @@ struct HostileTextTests {
                     ).encoded
             }
             board.handle(bytes, from: random.below(3), now: .milliseconds(number))
-            while let (_, update) = board.pollUpdate() {
+            while let (_, update) = board.pollUpdate(now: .milliseconds(number)) {
                 #expect(
                     update.text.utf8.count <= TextFormat.textLimit && update.extras.utf8.count <= TextFormat.extrasLimit
                 )
@@ -86,6 +86,44 @@ struct HostileTextTests {
             while desk.pollFrame(now: now) != nil { sent += 1 }
         }
         #expect(sent == 1 + TextFormat.memberLimit)
+    }
+
+    @Test("who changes a long text again and again has so much of it told, and in the end all; nobody else has less")
+    func longText() throws {
+        // Given a writer with a long text, and one with a short one
+        var board = TextBoard<Int>()
+        var (long, short) = (try TextWriter<Int>("t"), try TextWriter<Int>("t"))
+        try long.change(.append(String(repeating: "x", count: 60_000)), isFinal: false, extras: "")
+        while let (frame, _) = long.pollFrame() { board.handle(frame, from: 1, now: .zero) }
+        var (bytes, others, last) = (0, 0, 0)
+        func write(_ writer: inout TextWriter<Int>, from number: Int, at now: Duration) throws {
+            try writer.change(.append("."), isFinal: false, extras: "")
+            while let (frame, _) = writer.pollFrame() { board.handle(frame, from: number, now: now) }
+        }
+        func read(at now: Duration) {
+            while let (writer, update) = board.pollUpdate(now: now) {
+                guard writer == 1 else {
+                    others += 1
+                    continue
+                }
+                last = update.text.utf8.count
+                bytes += last
+            }
+        }
+        // When the long one changes a thousand times a second
+        for number in 1...4_000 {
+            let now = Duration.milliseconds(number)
+            try write(&long, from: 1, at: now)
+            if number % 100 == 0 { try write(&short, from: 2, at: now) }
+            read(at: now)
+        }
+        // Then four seconds of what is told are, what is told at once, and the last, which may overdraw
+        #expect(bytes <= 5 * TextBoard<Int>.toldBytes + 64_000)
+        #expect(bytes > 4 * TextBoard<Int>.toldBytes && others == 40)
+        try write(&long, from: 1, at: .seconds(4))
+        let end = try #require(board.nextTimeout)
+        read(at: max(end, .seconds(4)))
+        #expect(last == 64_001 && board.nextTimeout == nil)
     }
 
     @Test("one is asked six times for what it does not send")

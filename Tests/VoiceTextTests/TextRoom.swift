@@ -73,7 +73,7 @@ struct TextRoom {
     }
 
     private mutating func collect(_ reader: Int) {
-        while let (_, update) = boards[reader]?.pollUpdate() {
+        while let (_, update) = boards[reader]?.pollUpdate(now: now) {
             if let last = heard[reader]?[update.stream] {
                 // Nothing twice, nothing old, nothing of a text that was final.
                 #expect(update != last && update.round >= last.round, "\(last), then \(update)")
@@ -87,6 +87,7 @@ struct TextRoom {
     mutating func wait(_ duration: Duration) {
         now += duration
         for reader in boards.keys.sorted() {
+            collect(reader)
             while let (request, _) = boards[reader]?.pollRequest(now: now) { requests.append((reader, request)) }
         }
         for (reader, request) in requests { desk.handle(request: request, from: reader) }

@@ -270,7 +270,7 @@ final class RoomMembership {
 
     /// Tells and sends what is due of texts.
     private func carryTexts(now: Duration) {
-        while let event = texts.pollEvent() { broadcast.post(event) }
+        while let event = texts.pollEvent(now: now) { broadcast.post(event) }
         while let letter = texts.pollLetter(now: now) {
             do throws(RoomSessionError) {
                 let message = RoomMessage.send(destination: letter.destination, kind: letter.kind, bytes: letter.bytes)

@@ -66,8 +66,8 @@ struct RoomTexts {
     // MARK: Out
 
     /// What others have written; call until nil.
-    mutating func pollEvent() -> EngineEvent? {
-        board.pollUpdate().map { .text(from: $0.writer, $0.update) }
+    mutating func pollEvent(now: Duration) -> EngineEvent? {
+        board.pollUpdate(now: now).map { .text(from: $0.writer, $0.update) }
     }
 
     /// What to send; call until nil.
@@ -78,6 +78,6 @@ struct RoomTexts {
         return desk.pollFrame(now: now).map { Letter(kind: .text, bytes: $0.frame, destination: $0.reader) }
     }
 
-    /// When ``pollLetter(now:)`` has something, at the latest.
+    /// When ``pollEvent(now:)`` or ``pollLetter(now:)`` has something, at the latest.
     var nextTimeout: Duration? { [desk.nextTimeout, board.nextTimeout].compactMap { $0 }.min() }
 }

@@ -44,7 +44,7 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             }
             for _ in 0...choices.number(below: 2) { reading.spend { board.handle(frame, from: writer, now: now) } }
         }
-        while board.pollUpdate() != nil {}
+        while board.pollUpdate(now: now) != nil {}
         while let (request, _) = board.pollRequest(now: now) { asking.spend { desk.handle(request: request, from: 0) } }
         precondition(board.streamCount <= 3 * TextFormat.streamLimit)
     }
