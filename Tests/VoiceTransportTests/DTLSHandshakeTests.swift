@@ -240,6 +240,15 @@ struct DTLSHandshakeTests {
         #expect(server.controls() == (0..<10).map { [$0] })
     }
 
+    @Test("looks at so many records of a datagram and no more")
+    func manyRecords() throws {
+        let (client, server) = try pair()
+        let limit = DTLSPeer.recordLimit
+        for number in 0..<2 * limit { #expect(client.send([UInt8(number)])) }
+        #expect(server.receive(Array(client.records().joined())).isTaken)
+        #expect(server.controls() == (0..<limit).map { [UInt8($0)] })
+    }
+
     @Test("has places of their own for many peers, used again")
     func places() throws {
         // Given one server's security with peers in places that are far apart

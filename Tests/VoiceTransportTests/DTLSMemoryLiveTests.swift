@@ -9,6 +9,33 @@ import VoicePeers
 struct DTLSMemoryLiveTests {
     private let identity = TestIdentity.localhost.identity
 
+    @Test(
+        "whoever shakes hands has eight early records kept at most, in however few datagrams they come, or inside of others",
+        .enabled(if: dv_heap_bytes() >= 0, "needs glibc's allocator"), arguments: [false, true])
+    func early(isInside: Bool) throws {
+        // Given a client whose cookie has come, and nothing after it
+        let server = DTLSEnd.server(identity)
+        let client = try DTLSEnd.client(.fingerprint(identity.fingerprint))
+        client.receive(try #require(server.receive(try #require(client.records().first)).answer))
+        server.receive(try #require(client.records().first))
+        try #require(server.state == .opening)
+        _ = server.records()
+        // When it sends datagrams of thirty records that are of the keys to come
+        let before = dv_heap_bytes()
+        for datagram in 0..<8 as Range<UInt8> {
+            let records = (0..<30 as Range<UInt8>).flatMap { number -> [UInt8] in
+                [22, 0xFE, 0xFD, 0, 1, 0, 0, 0, 0, 0, 30 * datagram + number, 0, 24]
+                    + [UInt8](repeating: 0xA5, count: 24)
+            }
+            let length = [UInt8(records.count >> 8), UInt8(records.count & 255)]
+            server.receive(isInside ? [22, 0xFE, 0xFF, 0, 0, 0, 0, 0, 0, 1, datagram] + length + records : records)
+        }
+        // Then no more of them are kept than may be
+        let kept = Int(dv_heap_bytes() - before)
+        #expect(kept <= 8 * 20_000, "\(kept) bytes")
+        #expect(server.state == .opening)
+    }
+
     @Test("an open peer keeps at most 60 kB", .enabled(if: dv_heap_bytes() >= 0, "needs glibc's allocator"))
     func memory() throws {
         let count = 64

@@ -4,9 +4,11 @@ internal import VoicePeers
 /// One place of ``DTLSSecurity``: a peer's DTLS connection, and the keys that came of it.
 @safe
 struct DTLSPeer: ~Copyable {
-    /// Datagrams with protected records that are looked at before there are keys for them. OpenSSL keeps each in 17 kB
-    /// until then.
+    /// Protected records that are looked at before there are keys for them. OpenSSL keeps each in 17 kB until then.
     private static let earlyLimit = 8
+    /// Records of a datagram that are looked at: each of forty may cost a decryption. A flight of a handshake has six at
+    /// most, and a control datagram is one.
+    static let recordLimit = 16
 
     private var connection: OpaquePointer?
     /// What its connections are made from; nil where it has none.
@@ -123,16 +125,16 @@ struct DTLSPeer: ~Copyable {
         } else if state == .opening, !isPastQuestions, let question = HelloVerifyRequest(in: datagram) {
             return takeQuestion(question, in: datagram, now: now)
         }
-        let (count, hasClear, hasProtected) = contents(of: datagram)
+        let (count, hasClear, protectedCount) = contents(of: datagram)
         let datagram = datagram.extracting(..<count)
         switch state {
         case .open:
             // Keys never change again.
-            return hasProtected && feed(datagram, now: now)
+            return protectedCount > 0 && feed(datagram, now: now)
         default:
-            if hasProtected {
-                guard earlyCount < Self.earlyLimit else { return false }
-                earlyCount += 1
+            if protectedCount > 0 {
+                guard earlyCount + protectedCount <= Self.earlyLimit else { return false }
+                earlyCount += protectedCount
             } else if !hasClear {
                 return false
             }
@@ -176,25 +178,31 @@ struct DTLSPeer: ~Copyable {
         return isTaken
     }
 
-    /// How many bytes of records OpenSSL may see, and whether there are some in the clear that a handshake has, and
+    /// How many bytes of records OpenSSL may see, whether there are some in the clear that a handshake has, and how many
     /// protected ones.
     ///
     /// OpenSSL 3.0 closes an open connection over a protected record that is too short for its tag, whoever has sent
-    /// it, and goes on inside of a record that has another version.
-    private func contents(of datagram: Span<UInt8>) -> (count: Int, hasClear: Bool, hasProtected: Bool) {
-        var count = 0
+    /// it, and goes on inside of a record that has another version than was agreed on, but for an alert.
+    private func contents(of datagram: Span<UInt8>) -> (count: Int, hasClear: Bool, protectedCount: Int) {
+        var (count, records, protectedCount) = (0, 0, 0)
         var hasClear = false
-        var hasProtected = false
-        while let record = DTLSRecord(in: datagram, at: count), state == .opening || record.isVersion12 {
+        while records < Self.recordLimit, let record = DTLSRecord(in: datagram, at: count) {
+            records += 1
+            let mayDiffer = state == .opening && (record.content == .alert || (role == .client && !isPastQuestions))
+            guard record.isVersion12 || mayDiffer else {
+                // A copy of what has begun the handshake: it is of this conversation, and nothing to OpenSSL any more.
+                if state == .opening, record.epoch == 0, record.content != .applicationData { hasClear = true }
+                return (count, hasClear, protectedCount)
+            }
             switch record.epoch {
             case 0: if record.content != .applicationData { hasClear = true }
             case 1 where record.payload.count >= Int(DV_DTLS_SHORTEST):
-                if state == .open || record.content != .applicationData { hasProtected = true }
-            default: return (count, hasClear, hasProtected)
+                if state == .open || record.content != .applicationData { protectedCount += 1 }
+            default: return (count, hasClear, protectedCount)
             }
             count = record.payload.upperBound
         }
-        return (count, hasClear, hasProtected)
+        return (count, hasClear, protectedCount)
     }
 
     private mutating func feed(_ datagram: Span<UInt8>, now: Duration) -> Bool {
