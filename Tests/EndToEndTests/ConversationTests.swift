@@ -90,6 +90,20 @@ struct ConversationTests {
             past.answer == .init(text: "It is noon.", heard: "It is noon.", heardMilliseconds: 3_000, end: .complete))
     }
 
+    @Test("Given an answer longer than the queue, when some of it was played, then as much more of it fits")
+    func longerThanTheQueue() throws {
+        let talk = try Self.conversation([])
+        talk.run(for: .milliseconds(500))
+        let answer = try #require(talk.takeAnswer(nil))
+        let story = [Float](repeating: 0.1, count: 50 * 48_000)
+        let taken = talk.offer(fitting: story, of: answer)
+        #expect(taken >= 30 * 48_000 && taken < story.count, "\(taken)")
+        #expect(talk.offer(fitting: story, of: answer) == 0)
+        talk.run(for: .seconds(2))
+        let more = talk.offer(fitting: Array(story.dropFirst(taken)), of: answer)
+        #expect((48_000...110_000).contains(more), "\(more)")
+    }
+
     @Test(
         "Given an agent who tells a story, when the person speaks into it, then it is quiet and silent in time, given up, and told how much was heard"
     )

@@ -44,15 +44,6 @@ import VoiceSimulation
         #expect(loss.activeFrames == 50)
     }
 
-    @Test func `takes the near talker out of a late output`() throws {
-        let echo = SyntheticSpeech.samples(frames: 240_000, seed: 2)
-        let near = SyntheticSpeech.samples(frames: 240_000, seed: 3, voice: .high)
-        let processed = delayed(zip(near, echo).map { $0 + $1 * gain(-25) }, by: 240)
-        let loss = try #require(
-            enhancement(echo: echo, processed: processed, near: near, delay: 240))
-        #expect(abs(loss.medianDecibels - 25) < 0.5, "\(loss)")
-    }
-
     @Test func `without echo nothing is measured and perfect silence is bounded`() throws {
         let silence = [Float](repeating: 0, count: 9_600)
         #expect(enhancement(echo: silence, residual: silence) == nil)

@@ -68,10 +68,6 @@ func enhancement(echo: [Float], residual: [Float]) -> EchoReturnLoss? {
     EchoReturnLoss(echo: echo.span, residual: residual.span)
 }
 
-func enhancement(echo: [Float], processed: [Float], near: [Float], delay: Int) -> EchoReturnLoss? {
-    EchoReturnLoss(echo: echo.span, processed: processed.span, near: near.span, delayFrames: delay)
-}
-
 func distortion(_ estimate: [Float], of reference: [Float], delay: Int = 0, taps: Int = 1) -> Double? {
     ScaleInvariantDistortion.ratioDecibels(
         estimate: estimate.span, reference: reference.span, delayFrames: delay, taps: taps)

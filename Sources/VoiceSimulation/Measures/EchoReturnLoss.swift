@@ -46,21 +46,4 @@ package struct EchoReturnLoss: Equatable, Sendable {
         medianDecibels = each[each.count / 2]
         activeFrames = active.count
     }
-
-    /// The same from a canceller's whole output: what is not the near talker in it is taken for residual echo.
-    ///
-    /// Meaningful where the canceller leaves the near talker alone; what it damages counts as residual. Allocates.
-    /// - Parameters:
-    ///   - echo: what the echo alone added to the microphone.
-    ///   - processed: the canceller's output.
-    ///   - near: the near talker, as part of the microphone.
-    ///   - delayFrames: how much later than the microphone the output is, as `SignalAlignment` finds it.
-    package init?(echo: Span<Float>, processed: Span<Float>, near: Span<Float>, delayFrames: Int) {
-        let count = min(echo.count, near.count)
-        var residual = [Float](repeating: 0, count: count)
-        for index in 0..<count where processed.indices.contains(index + delayFrames) {
-            residual[index] = processed[index + delayFrames] - near[index]
-        }
-        self.init(echo: echo, residual: residual.span)
-    }
 }
