@@ -281,7 +281,6 @@ extension NativeEchoCanceller {
         decisions.unexplained = presence.unexplained
         decisions.farOnly = suppressor.farOnly
         decisions.near = suppressor.near
-        decisions.octaves = suppressor.octaves
         decisions.motion = linear.motion
     }
 
@@ -316,6 +315,8 @@ extension NativeEchoCanceller {
         let isHeard = presence.presence > 0.5
         report.echoSuppression = activeSuppression
         report.echoDecisions = decisions
+        // Logarithms, for who is told alone.
+        report.echoDecisions?.octaves = suppressor.octaves
         report.mayContainEcho = isHeard && presence.isLive
         report.residualEchoLikelihood = presence.isLive ? suppressor.echoShare : 0
         let echoDelay = delays.echoDelay(linear.reference.delay)

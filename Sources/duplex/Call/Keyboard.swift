@@ -21,11 +21,12 @@ final class Keyboard: Sendable {
         signal(SIGTTIN, SIG_IGN)
         signal(SIGTTOU, SIG_IGN)
         guard mode.take() else { return nil }
+        let keyLimit = Self.keyLimit
         let (keys, continuation) = AsyncStream.makeStream(
-            of: UInt8.self, bufferingPolicy: .bufferingOldest(Self.keyLimit))
+            of: UInt8.self, bufferingPolicy: .bufferingOldest(keyLimit))
         let reading = Task {
             let input = InputBytes(STDIN_FILENO)
-            while let pressed = await input.next(Self.keyLimit) {
+            while let pressed = await input.next(keyLimit) {
                 for key in pressed { continuation.yield(key) }
             }
             continuation.finish()
