@@ -9,6 +9,11 @@ struct DTLSPeer: ~Copyable {
     /// Records of a datagram that are looked at: each of forty may cost a decryption. A flight of a handshake has six at
     /// most, and a control datagram is one.
     static let recordLimit = 16
+    /// Bytes of a message of a client's handshake behind its hello: a key, which has 66 at most. Of longer ones OpenSSL
+    /// would make room for ten at once, of 17 kB each, for whoever announces them by a fragment of a byte.
+    private static let longestMessage = 1_024
+    /// Of a message or its fragment (RFC 6347 section 4.2.2).
+    private static let messageHeaderBytes = 12
 
     private var connection: OpaquePointer?
     /// What its connections are made from; nil where it has none.
@@ -195,6 +200,8 @@ struct DTLSPeer: ~Copyable {
                 return (count, hasClear, protectedCount)
             }
             switch record.epoch {
+            case 0 where role == .server && state == .opening && Self.announcesMore(record, in: datagram):
+                return (count, hasClear, protectedCount)
             case 0: if record.content != .applicationData { hasClear = true }
             case 1 where record.payload.count >= Int(DV_DTLS_SHORTEST):
                 if state == .open || record.content != .applicationData { protectedCount += 1 }
@@ -203,6 +210,20 @@ struct DTLSPeer: ~Copyable {
             count = record.payload.upperBound
         }
         return (count, hasClear, protectedCount)
+    }
+
+    /// Whether a record has a longer message of a handshake than a server waits for.
+    private static func announcesMore(_ record: DTLSRecord, in datagram: Span<UInt8>) -> Bool {
+        guard record.content == .handshake else { return false }
+        func length(at offset: Int) -> Int {
+            (0..<3).reduce(0) { $0 << 8 | Int(datagram[offset + $1]) }
+        }
+        var offset = record.payload.lowerBound
+        while offset + messageHeaderBytes <= record.payload.upperBound {
+            guard length(at: offset + 1) <= longestMessage else { return true }
+            offset += messageHeaderBytes + length(at: offset + 9)
+        }
+        return false
     }
 
     private mutating func feed(_ datagram: Span<UInt8>, now: Duration) -> Bool {
