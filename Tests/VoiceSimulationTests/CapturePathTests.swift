@@ -53,6 +53,18 @@ import VoiceSimulation
         #expect(zip(parts.microphone, sums).allSatisfy { abs($0 - $1) < 1e-5 })
     }
 
+    @Test func `in a room's recording too, where the talker is far away`() throws {
+        var conditions = RoomConditions.anechoic
+        conditions.nearGainDecibels = -6
+        var room = try RoomAcoustics(conditions, seed: 1)
+        var path = try CapturePath()
+        let played = SyntheticSpeech.samples(frames: 48_000, seed: 1)
+        let talk = SyntheticSpeech.samples(frames: 48_000, seed: 2)
+        let made = RoomRecording(in: &room, through: &path, played: played, near: talk, talk: talk) { _, _, _ in }
+        let sums = zip(made.echo, made.talk).map { $0 + $1 }
+        #expect(zip(made.microphone, sums).allSatisfy { abs($0 - $1) < 1e-5 })
+    }
+
     @Test func `impossible gains are refused by name`() {
         let error = #expect(throws: SimulationSettingError.self) {
             _ = try CapturePath(automaticGain: AutomaticGain(rangeDecibels: 0...100))

@@ -26,7 +26,7 @@ package struct RoomAcoustics: ~Copyable, Sendable {
     private var loudspeaker: LoudspeakerProcess
     private var path: EchoPath
     private var noise: AmbientNoiseProcess?
-    private let nearGain: Float
+    let nearGain: Float
     private var echoGain: Float = 1
     private var played: RealVector
     private var echo: RealVector

@@ -24,7 +24,8 @@ package struct RoomRecording: Sendable {
         precondition(played.count == near.count && near.count == talk.count, "one length for all")
         precondition(played.count.isMultiple(of: Self.block), "a multiple of 10 ms")
         var heard = [Float](repeating: 0, count: played.count)
-        var (echoed, said) = (heard, talk)
+        let nearGain = room.nearGain
+        var (echoed, said) = (heard, talk.map { $0 * nearGain })
         for start in stride(from: 0, to: played.count, by: Self.block) {
             let range = start..<start + Self.block
             change(start, &room, &path)
