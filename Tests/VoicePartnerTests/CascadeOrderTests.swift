@@ -95,6 +95,30 @@ struct CascadeOrderTests {
         #expect(after.first?.0 == turn && after.first?.1 == "It is noon.")
     }
 
+    @Test(
+        "a question does not wait for what was heard of an answer that was cancelled before any sound of it was taken",
+        arguments: [true, false])
+    func untaken(isToldFirst: Bool) {
+        let (turn, next) = (TurnID(rawValue: 1), TurnID(rawValue: 2))
+        var machine = CascadeMachine()
+        machine.handle(.turnEnded(Self.turn(turn, end: .seconds(2))), now: .seconds(2))
+        machine.recognised(turn, .success("what time is it"), now: .seconds(2))
+        _ = machine.responded(turn, "It is noon.", now: .seconds(2))
+        machine.responseEnded(turn, nil)
+        // Given sound that is made when the conversation has cancelled the answer
+        let isPlayed = machine.synthesised(turn, .seconds(1), now: .seconds(2))
+        #expect(isPlayed)
+        if isToldFirst { machine.untaken(turn, now: .seconds(3)) }
+        machine.handle(.answerCancelled(turn, .cancelled), now: .seconds(3))
+        if !isToldFirst { machine.untaken(turn, now: .seconds(3)) }
+        // When there is another question
+        machine.handle(.turnEnded(Self.turn(next, end: .seconds(5))), now: .seconds(5))
+        machine.recognised(next, .success("never mind"), now: .seconds(5))
+        // Then it is asked at once
+        let isAsked = outputs(&machine).contains { if case .respond(next, _) = $0 { true } else { false } }
+        #expect(isAsked && machine.nextTimeout == nil)
+    }
+
     @Test("a talk that ends while it is answered tells what was heard, and nothing more is spoken or told")
     func endedWhileSpeaking() {
         let turn = TurnID(rawValue: 1)

@@ -223,6 +223,7 @@ public final class SpokenAnswer: Sendable {
     public let turn: TurnID
     private let conversation: Conversation
     private let core: ConversationCore
+    private let isTaken = Atomic<Bool>(false)
 
     init(_ conversation: Conversation, _ core: ConversationCore, _ utterance: UtteranceID, _ turn: TurnID) {
         self.conversation = conversation
@@ -251,9 +252,13 @@ public final class SpokenAnswer: Sendable {
 
     /// By what was taken, and not by what was given: the rest of a call that is cancelled is not heard.
     private func taken(of count: Int, _ rate: SoundRate) {
+        isTaken.store(true, ordering: .relaxed)
         core.extend(utterance, by: .seconds(count) / rate.rawValue)
         core.answerQueued(utterance)
     }
+
+    /// Whether any sound of it was queued: of one without, nothing will tell how much was heard.
+    package var hasSound: Bool { isTaken.load(ordering: .relaxed) }
 
     /// Queues a whole sound that is encoded: WAV, FLAC, Ogg Opus or Vorbis, MP3. See
     /// ``LocalFarEnd/play(encoded:utterance:)``.

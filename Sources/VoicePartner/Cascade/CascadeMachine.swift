@@ -41,6 +41,8 @@ package struct CascadeMachine: Sendable {
         var length = 0
         var isSynthesising = false
         var isResponseOver = false
+        /// No sound of it was taken, and none will be: the conversation will not tell how much was heard.
+        var isUntaken = false
         var heard = Duration.zero
         var clock: StageClock
 
@@ -169,7 +171,7 @@ package struct CascadeMachine: Sendable {
         if end == .continued { return }
         conclude()
         leaving = (over, end)
-        if over.transcript.duration == .zero { conclude() }
+        if over.transcript.duration == .zero || over.isUntaken { conclude() }
     }
 
     private mutating func ended(_ turn: TurnID, _ heard: HeardAnswer, now: Duration) {
@@ -343,6 +345,14 @@ package struct CascadeMachine: Sendable {
         if current.clock.times.firstSound == nil { answer?.clock.times.firstSound = now - current.clock.start }
         answer?.transcript.extend(by: duration)
         return true
+    }
+
+    /// The conversation has taken nothing of an answer's sound, and will take nothing: it wants no more of it.
+    package mutating func untaken(_ turn: TurnID, now: Duration) {
+        if answer?.turn == turn { answer?.isUntaken = true }
+        guard leaving?.answer.turn == turn else { return }
+        conclude()
+        respond(now: now)
     }
 
     /// The synthesiser has finished a sentence, or failed.

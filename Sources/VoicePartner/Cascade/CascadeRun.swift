@@ -220,12 +220,23 @@ actor CascadeRun {
     }
 
     private func play(_ turn: TurnID, _ fragment: SpeechFragment) async -> Bool {
-        guard machine.synthesised(turn, fragment.duration, now: now), let answer = answer(turn) else { return false }
+        guard machine.synthesised(turn, fragment.duration, now: now) else { return false }
+        guard let answer = answer(turn) else {
+            untaken(turn)
+            return false
+        }
         if making?.hasReported == false, let times = machine.stageTimes(of: turn) {
             making?.hasReported = true
             answer.report(times)
         }
-        return await answer.play(fragment.samples, rate: fragment.rate)
+        if await answer.play(fragment.samples, rate: fragment.rate) { return true }
+        if !answer.hasSound { untaken(turn) }
+        return false
+    }
+
+    private func untaken(_ turn: TurnID) {
+        machine.untaken(turn, now: now)
+        carryOut()
     }
 
     private func synthesisEnded(_ turn: TurnID, _ error: PartnerError?) {
