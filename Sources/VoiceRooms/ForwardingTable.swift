@@ -123,6 +123,15 @@ package enum ForwardingDecision: Equatable, Sendable {
     case split(whole: [PeerID], withoutCopies: [PeerID])
     /// Drop and count it.
     case drop(ForwardingRefusal)
+
+    /// How many get it.
+    var receiverCount: Int {
+        switch self {
+        case .forward(let all): all.count
+        case .split(let whole, let withoutCopies): whole.count + withoutCopies.count
+        case .drop: 0
+        }
+    }
 }
 
 /// Why a media packet is not forwarded.

@@ -20,8 +20,14 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Peers whose carriers have something to send, in the order in which they got it.
     private var talking = FIFOQueue<PeerID>()
     /// The media of each peer, held to its limits; by the peer's place in the table.
-    private var meters: [(sound: RateMeter, reports: RateMeter)] = []
+    private var meters: [MediaMeters] = []
     private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
+
+    private struct MediaMeters {
+        var sound = RateMeter()
+        var copies = RateMeter()
+        var reports = RateMeter()
+    }
 
     struct Carrier {
         var messages = DatagramCarrier()
@@ -89,8 +95,9 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
             switch kind {
             case .sound:
                 let repeats = RTPDatagram.payloadType(of: packet) == RoomProtocol.redundantPayloadType
-                return .forward(
-                    count: count, kind, directory.forward(from: peer, synchronizationSource: ssrc, repeats: repeats))
+                let decision = directory.forward(from: peer, synchronizationSource: ssrc, repeats: repeats)
+                guard mayCopy(decision, of: peer, now: now) else { return .dropped(.tooMuch) }
+                return .forward(count: count, kind, decision)
             case .report:
                 // All its packets were read to know whose they are.
                 let tellsOfReception = (try? RTCPCompound.tellsOfReception(packet)) ?? true
@@ -212,12 +219,17 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         }
     }
 
+    private mutating func mayCopy(_ decision: ForwardingDecision, of peer: PeerID, now: Duration) -> Bool {
+        let copies = decision.receiverCount
+        return copies == 0 || meters[Int(peer.slot)].copies.take(RoomLimits.copies, cost: copies, now: now)
+    }
+
     private mutating func followPeers(now: Duration) {
         while let event = peers.pollEvent() {
             switch event {
             case .opened(let peer):
-                while meters.count <= Int(peer.slot) { meters.append((RateMeter(), RateMeter())) }
-                meters[Int(peer.slot)] = (RateMeter(), RateMeter())
+                while meters.count <= Int(peer.slot) { meters.append(MediaMeters()) }
+                meters[Int(peer.slot)] = MediaMeters()
                 carriers[peer] = Carrier()
                 directory.open(
                     peer, credentials: peers.credentials(of: peer), until: peers.deadline(of: peer), now: now)

@@ -31,6 +31,28 @@ struct MediaLimitTests {
         #expect(abs(reports - ofReports.burst - Int(.seconds(2) / ofReports.interval)) <= 1)
     }
 
+    @Test func copiesForALargeRoomAreForwardedUpToALimit() throws {
+        // Given alice, whom two hundred hear, and who sends as many packets as a room of 32 may have, for two seconds
+        let rooms = try kitchen("alice", "bob")
+        let stream = rooms.clients[0].stream
+        for number in 0..<199 {
+            let listener = ForwardingTable.Listener(peer: SimulatedRooms.peer(1_000 + number), takesCopies: true)
+            rooms.directory.forwarding.add(listener, to: stream.stream)
+        }
+        let packet = RTPPacketBytes.sound(stream.synchronizationSource)
+        var copies = 0
+        for number in 0..<4_000 {
+            let now = rooms.now + .microseconds(500 * Int64(number))
+            let outcome = rooms.outcome(of: packet, from: rooms.clients[0].endpoint, at: now)
+            guard case .forward(_, .sound, .forward(let receivers)) = outcome else { continue }
+            #expect(receivers.count == 200)
+            copies += receivers.count
+        }
+        // Then so many of them are forwarded as the limit says, the burst and two seconds of it
+        let allowed = RoomLimits.copies.burst + Int(.seconds(2) / RoomLimits.copies.interval)
+        #expect(abs(copies - allowed) <= 2 * 200)
+    }
+
     @Test func longPacketsOfSoundCountForMore() throws {
         // Given alice, who sends 10,000 packets a second, each as long as a path carries
         let rooms = try kitchen("alice", "bob")
