@@ -42,9 +42,12 @@ struct AecTests {
             (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
         let frames = AecInput.mostFrames + Self.rate
-        var header = Array("RIFF".utf8) + little(36 + frames, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + little(1, 2)
-        header += little(1, 2) + little(Self.rate, 4) + little(Self.rate, 4) + little(1, 2) + little(8, 2)
-        try folder.write(header + Array("data".utf8) + little(frames, 4), to: long + ".wav")
+        var header = Array("RIFF".utf8) + little(36 + frames, 4) + Array("WAVEfmt ".utf8)
+        for (value, bytes) in [(16, 4), (1, 2), (1, 2), (Self.rate, 4), (Self.rate, 4), (1, 2), (8, 2)] {
+            header += little(value, bytes)
+        }
+        header += Array("data".utf8) + little(frames, 4)
+        try folder.write(header, to: long + ".wav")
         let file = try FileHandle(forWritingTo: URL(filePath: folder(long + ".wav")))
         try file.truncate(atOffset: UInt64(44 + frames))
         try file.close()
