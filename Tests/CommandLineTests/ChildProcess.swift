@@ -11,6 +11,12 @@ struct ChildProcess {
         var standardOutput: String
         var standardError: String
 
+        /// What was recognised in the end, in order.
+        var recognised: [String] {
+            (json ?? []).filter { $0["type"] as? String == "recognised" && $0["is_final"] as? Bool == true }
+                .compactMap { $0["text"] as? String }
+        }
+
         /// The lines of stdout as JSON objects; nil where one of them is none.
         var json: [[String: Any]]? {
             var objects: [[String: Any]] = []
@@ -114,6 +120,18 @@ struct ChildProcess {
     ) throws -> Result {
         try ChildProcess(arguments, limit: limit, environment: environment, output: sink).wait()
     }
+}
+
+/// Runs something in real time until it ends as is wanted, four times at most; how it ended last. On a busy machine a
+/// call may stall, and some of what is said is lost.
+func attempted(
+    until isWanted: (ChildProcess.Result) -> Bool, _ body: () throws -> ChildProcess.Result
+) rethrows -> ChildProcess.Result {
+    for _ in 1..<4 {
+        let result = try body()
+        if isWanted(result) { return result }
+    }
+    return try body()
 }
 
 /// Checks that a command ended as it should: with this code, and with one line on stderr that says what is wrong.

@@ -5,7 +5,7 @@ import VoiceSimulation
 @Suite("Two calls with files carry each other's speech")
 struct ConversationLiveTests {
     /// A call in real time beside other tests on a small machine may stall; of so many calls one must be heard whole.
-    private static let attempts = 4
+    private static let attempts = 8
 
     @Test("through a server, from the first word to the last")
     func conversation() throws {
@@ -39,7 +39,7 @@ struct ConversationLiveTests {
             let summary = try #require(result.json?.last)
             #expect(summary["type"] as? String == "summary")
             #expect(summary["ending"] as? String == "end of input")
-            #expect((summary["packets_received"] as? Int ?? 0) > 100)
+            if (summary["packets_received"] as? Int ?? 0) <= 100 { flaws.append("\(listener) gets few packets") }
             // Then what is recorded is the other's speech, all of it, and not one's own.
             let heard = try AudioFile.read(folder("\(listener)-out.wav")).samples
             let speech = try #require(said[talker])
@@ -53,7 +53,7 @@ struct ConversationLiveTests {
         }
         let served = server.stop()
         #expect(served.exitCode == 0)
-        #expect((served.json?.last?["packets_forwarded"] as? Int ?? 0) > 200)
+        if (served.json?.last?["packets_forwarded"] as? Int ?? 0) <= 200 { flaws.append("few packets go through") }
         return flaws
     }
 

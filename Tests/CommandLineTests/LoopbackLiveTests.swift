@@ -5,16 +5,18 @@ import Testing
 struct LoopbackLiveTests {
     @Test("mouth to ear through two engines is found, and its stages are told")
     func engine() throws {
-        // Given four cards in real time, with periods so long that no wake-up is too late
+        // Given four cards in real time, with periods so long that few wake-ups are too late
         let virtual = try VirtualCard()
         let folder = try TestFolder()
-        let result = try ChildProcess.run(
-            [
-                "loopback", "--through", "engine", "--json", "--rounds", "3", "--settle", "1", "--period", "960",
-                "--capture",
-                "vcard:ID=a", "--mouth", "vcard:ID=a", "--playback", "vcard:ID=b", "--ear", "vcard:ID=b", "--plot",
-                folder("p.svg"),
-            ], environment: virtual.environment)
+        // 69: not measured
+        let result = try attempted(until: { $0.exitCode != 69 }) {
+            try ChildProcess.run(
+                [
+                    "loopback", "--through", "engine", "--json", "--rounds", "3", "--settle", "1", "--period", "960",
+                    "--capture", "vcard:ID=a", "--mouth", "vcard:ID=a", "--playback", "vcard:ID=b", "--ear",
+                    "vcard:ID=b", "--plot", folder("p.svg"),
+                ], environment: virtual.environment)
+        }
         // Then the pulse took at least a packet of 20 ms, the codec's 6.5 ms and one of the buffer's periods, 20 ms
         #expect(result.exitCode == 0, "\(result.standardError)")
         let summary = try #require(result.json?.last)

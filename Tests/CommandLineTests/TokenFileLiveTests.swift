@@ -19,13 +19,13 @@ struct TokenFileLiveTests {
 
     @Test("it lasts as long as somebody writes new ones there")
     func renewal() throws {
-        // Given two calls of nine seconds, and tokens of four
+        // Given two calls of twenty seconds, and tokens of twelve
         let folder = try TestFolder()
         let server = try RunningServer(in: folder)
-        try folder.speak("in.wav", seconds: 9, seed: 1)
-        let file = try write(token("a", server, lasting: 4), 0o600, to: folder)
+        try folder.speak("in.wav", seconds: 20, seed: 1)
+        let file = try write(token("a", server, lasting: 12), 0o600, to: folder)
         let other = try TestFolder()
-        let lone = try write(token("b", server, lasting: 4), 0o600, to: other)
+        let lone = try write(token("b", server, lasting: 12), 0o600, to: other)
         let call = ["call", "--server", server.url, "--json", "--input", folder("in.wav"), "--token-file"]
         var renewed = try ChildProcess(call + [file])
         let forgotten = try ChildProcess(call + [lone])

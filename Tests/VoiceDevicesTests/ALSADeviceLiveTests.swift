@@ -76,9 +76,11 @@ struct ALSADeviceLiveTests {
             let counts = session.counters.counts
             #expect(counts.playback.frames >= 480 && counts.capture.frames >= 480)
             for event in log.all {
-                guard case .schedulingRefused = event else {
-                    Issue.record("no event is due: \(event)")
-                    continue
+                switch event {
+                case .schedulingRefused: break
+                // After a thread that did not run for longer than the limit of what is still of use
+                case .trimmed where counts.capture.worstLatenessNanoseconds > 40_000_000: break
+                default: Issue.record("no event is due: \(event)")
                 }
             }
             device.stop()
@@ -101,7 +103,10 @@ struct ALSADeviceLiveTests {
         device.stop()
         let heard = fixture.ends.takeCaptured()
         #expect(heard.count >= 4_800)
-        #expect(heard.enumerated().allSatisfy { $0.element == Float($0.offset % 1_000) / 1_000 })
+        // What a thread that came too late has skipped is missing.
+        if session.counters.counts.capture.trims == 0 {
+            #expect(heard.enumerated().allSatisfy { $0.element == Float($0.offset % 1_000) / 1_000 })
+        }
         let played = try #require(CardlessALSA.folder).readFloats("played.raw")
         let rendered = fixture.ends.takeReference()
         #expect(rendered.count >= 240)

@@ -9,7 +9,7 @@ struct TestProgramLiveTests {
 
     @Test("Given one that never ends, when its time is up, then it is killed, and what it wrote is there")
     func limit() throws {
-        let program = try TestProgram(Self.shell, ["-c", "echo begun; sleep 1000"], limit: .milliseconds(300))
+        let program = try TestProgram(Self.shell, ["-c", "echo begun; sleep 1000"], limit: .seconds(3))
         #expect(program.nextOutput() == Array("begun\n".utf8))
         #expect(program.nextOutput() == nil)
         #expect(program.wait().status == -SIGKILL)

@@ -139,7 +139,7 @@ struct StreamServerLiveTests {
     func bounded() async throws {
         let links = Mutex<[StreamLink]>([])
         let log = Log()
-        let server = try StreamServer(interface: "127.0.0.1", port: 0, stallSeconds: 1) { link in
+        let server = try StreamServer(interface: "127.0.0.1", port: 0, stallSeconds: 4) { link in
             links.withLock { $0.append(link) }
             return Echo(link, log)
         }
@@ -165,7 +165,7 @@ struct StreamServerLiveTests {
         let links = Mutex<[StreamLink]>([])
         // More than the sockets hold.
         let sent = 6 << 20
-        let server = try StreamServer(interface: "127.0.0.1", port: 0, stallSeconds: 2) { link in
+        let server = try StreamServer(interface: "127.0.0.1", port: 0, stallSeconds: 6) { link in
             for _ in 0..<96 { link.send([UInt8](repeating: 7, count: sent / 96)) }
             links.withLock {
                 $0.append(link)
@@ -231,13 +231,20 @@ struct StreamServerLiveTests {
         setStanding(.busy, 1..<10)
         setStanding(.idle, 10..<20)
         try await connect()
-        #expect(log.counts.ended == 1 && isOver(20), "the oldest stranger from here")
+        func hasPushedOut(_ count: Int) async throws {
+            while log.counts.ended < count { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(log.counts.ended == count)
+        }
+        try await hasPushedOut(1)
+        #expect(isOver(20), "the oldest stranger from here")
         // Whoever is alone at his place has it as long as there are more strangers at another.
         for _ in 0..<60 { try await connect() }
+        try await hasPushedOut(61)
         #expect(!isOver(0) && !isOver(1) && !isOver(10), "strangers push out strangers")
         setStanding(.busy, 0..<1)
         setStanding(.busy, 61..<connections.count)
         try await connect()
+        try await hasPushedOut(62)
         #expect(isOver(10) && !isOver(1), "no stranger is left")
         setStanding(.busy, 11..<connections.count)
         let refused = try RawConnection(port: server.port)

@@ -286,7 +286,9 @@ struct WebSocketLiveTests {
 
     @Test("a peer that reads nothing is given up when too much waits for it")
     func slowReader() async throws {
-        let server = try RawServer { _ in usleep(3_000_000) }
+        let isOver = Mutex(false)
+        let server = try RawServer { _ in while !isOver.withLock({ $0 }) { usleep(10_000) } }
+        defer { isOver.withLock { $0 = true } }
         let client = try WebSocketClient(try Self.request("ws://127.0.0.1:\(server.port)/"))
         #expect(await client.link.next() == .opened)
         let message = [UInt8](repeating: 65, count: 100_000)
