@@ -61,7 +61,7 @@ struct ScriptLiveTests {
 
     @Test("tools/setup installs nothing for an option that it does not know")
     func options() throws {
-        let ended = try TestProgram.run(Self.root + "tools/setup", ["--peer"])
+        let ended = try TestProgram.run("\(Self.root)/tools/setup", ["--peer"])
         #expect(ended.status == 64 && ended.complaint.contains("--peers"), "\(ended.complaint)")
     }
 }
