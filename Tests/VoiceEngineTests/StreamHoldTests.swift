@@ -174,8 +174,9 @@ struct StreamHoldTests {
             default: talker.hear(blocks: Int(generator.next() % 40 as UInt64))
             }
             #expect(talker.lag >= 0 && talker.lag <= StreamHold.longestLag + StreamHold.historyFrames)
-            #expect(talker.heard <= talker.sent + UtteranceLedger.codecDelayFrames)
+            #expect(talker.heard <= max(talker.sent, UtteranceLedger.codecDelayFrames))
         }
-        #expect(talker.played.allSatisfy { abs($0) <= 2 })
+        // Each frame is one of the talker's, or between two of them, or of one and silence.
+        #expect(talker.played.allSatisfy { (0...0.75).contains($0) })
     }
 }

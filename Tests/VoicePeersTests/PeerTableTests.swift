@@ -37,26 +37,19 @@ struct PeerTableTests {
         #expect(network.server.media == [RawRecord.sound])
     }
 
-    @Test(
-        "opens within the handshake's time where 30 % is lost, some doubled and all reordered, or says that it has not")
+    @Test("opens within the handshake's time where 30 % is lost, some doubled and all reordered")
     func storm() throws {
-        let seeds = cases(1...1_000 as ClosedRange<UInt64>)
-        var failed: [UInt64] = []
-        for seed in seeds {
+        for seed in cases(1...1_000 as ClosedRange<UInt64>) {
             let network = try PeerNetwork(seed: seed, .stormy)
             let (client, peer) = try network.connect()
             network.run(for: PeerTimers.handshake)
-            switch client.events {
-            case [.opened(peer)]: #expect(!network.server.opened.isEmpty, "seed \(seed)")
-            case [.closed(peer, .handshakeTimedOut)]: failed.append(seed)
-            default: Issue.record("seed \(seed): \(client.events)")
-            }
+            // Of fifty hellos two must have their answer, which each of them has with 0.7 * 0.7: one in 10^12 has not.
+            #expect(client.events == [.opened(peer)], "seed \(seed)")
+            #expect(!network.server.opened.isEmpty, "seed \(seed)")
             // One address is one peer, however often it asked.
             #expect(network.server.count <= 1, "seed \(seed)")
             #expect(network.server.opened.count <= 1, "seed \(seed)")
         }
-        // Twelve hellos, two of which must have their answer: one in 2000 has not
-        #expect(failed.count <= max(1, seeds.count / 500), "seeds \(failed)")
     }
 
     @Test("gives up after the handshake's time, and has asked five times a second until then")

@@ -93,6 +93,7 @@ struct WebSocketLiveTests {
         request.limits.incoming = 100_000
         let client = try WebSocketClient(request)
         #expect(await client.link.next() == .opened)
+        while client.link.waitingBytes < request.limits.incoming { try await Task.sleep(for: .milliseconds(5)) }
         try await Task.sleep(for: .milliseconds(300))
         // What is in flight when reading stops is one message and the buffer of a fragment.
         #expect(client.link.waitingBytes <= 130_000)
@@ -300,11 +301,16 @@ struct WebSocketLiveTests {
 
     @Test("a client that is let go is gone, whatever it waits for")
     func letGo() async throws {
-        let server = try RawServer { $0.waitForEnd() }
+        let ends = Mutex(0)
+        let server = try RawServer {
+            $0.waitForEnd()
+            ends.withLock { $0 += 1 }
+        }
         for _ in 0..<5 {
             let client = try WebSocketClient(try Self.request("ws://127.0.0.1:\(server.port)/"))
             let waiting = Task { await client.link.next() }
             #expect(await waiting.value == .opened)
         }
+        while ends.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(2)) }
     }
 }
