@@ -112,7 +112,7 @@ final class CardRun {
         let hasPlayed = Self.take(from: &ends.reference, into: &played)
         // After the frames: what happened before one of them is counted by then.
         let present = counts
-        let count = Self.mishaps(present.capture) + Self.mishaps(present.playback)
+        let count = Self.number(of: present.capture) + Self.number(of: present.playback)
         if count != mishapCount {
             mishapCount = count
             mishaps.append(before..<heard.samples.count)
@@ -126,7 +126,7 @@ final class CardRun {
     }
 
     /// A number that grows with whatever moves a direction's times, or leaves frames out.
-    private static func mishaps(_ counts: DirectionCounts) -> Int {
+    private static func number(of counts: DirectionCounts) -> Int {
         counts.xruns + counts.restarts + counts.trims + counts.overflowFrames + counts.fillTargetChanges
     }
 

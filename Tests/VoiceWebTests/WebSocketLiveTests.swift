@@ -288,7 +288,7 @@ struct WebSocketLiveTests {
     @Test("a peer that reads nothing is given up when too much waits for it")
     func slowReader() async throws {
         let isOver = Mutex(false)
-        let server = try RawServer { _ in while !isOver.withLock({ $0 }) { usleep(10_000) } }
+        let server = try RawServer { _ in for _ in 0..<2_000 where !isOver.withLock({ $0 }) { usleep(10_000) } }
         defer { isOver.withLock { $0 = true } }
         let client = try WebSocketClient(try Self.request("ws://127.0.0.1:\(server.port)/"))
         #expect(await client.link.next() == .opened)
@@ -297,6 +297,7 @@ struct WebSocketLiveTests {
         while taken < 200, client.link.send(message) { taken += 1 }
         #expect(taken < 200)
         #expect(await client.link.next() == .ended(.overflow))
+        withExtendedLifetime(server) {}
     }
 
     @Test("a client that is let go is gone, whatever it waits for")
@@ -312,5 +313,6 @@ struct WebSocketLiveTests {
             #expect(await waiting.value == .opened)
         }
         while ends.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(2)) }
+        withExtendedLifetime(server) {}
     }
 }
