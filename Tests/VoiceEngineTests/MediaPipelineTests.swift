@@ -3,6 +3,7 @@ import SimulatedCalls
 import TestCases
 import Testing
 import VoiceRealtime
+import VoiceRooms
 import VoiceSimulation
 import VoiceWire
 
@@ -403,6 +404,19 @@ struct MediaPipelineTests {
         #expect(accepted >= 255)
         rig.run(periods: 1)
         try rig.core.send(.setMuted(true))
+    }
+
+    @Test("all streams of a room of the largest size come at once, and change: the media thread takes all of it")
+    func largestRoom() throws {
+        let rig = try PipelineRig(.headset, room: .headset)
+        rig.run(periods: 1)
+        let streams = RoomProtocol.participantLimit * RoomProtocol.streamLimit
+        for source in (0..<streams).map({ UInt32(1_000 + $0) }) {
+            try rig.core.send(.addStream(synchronizationSource: source, participant: source))
+            try rig.core.send(.setStreamMuted(true, synchronizationSource: source))
+        }
+        rig.run(periods: 10)
+        #expect(rig.events.count { if case .degraded(.tooManyStreams) = $0 { true } else { false } } == 0)
     }
 
     @Test("an interruption drops what waits of one talker, and nothing of another's")

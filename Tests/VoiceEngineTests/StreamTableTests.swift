@@ -2,6 +2,7 @@ import Testing
 import VoiceDevices
 import VoicePlayout
 import VoiceRealtime
+import VoiceRooms
 import VoiceWire
 
 @testable import VoiceEngine
@@ -181,10 +182,14 @@ struct StreamTableTests {
     @Test("a room of the largest size fits, and no more; who goes makes room")
     func largest() throws {
         let room = try Room(slots: 2)
-        for source in 1...UInt32(StreamTable.maximumMembers) { #expect(room.add(source)) }
+        for participant in 1...UInt32(RoomProtocol.participantLimit) {
+            for stream in 0..<UInt32(RoomProtocol.streamLimit) {
+                #expect(room.add(participant * 4 + stream, of: participant))
+            }
+        }
         #expect(!room.add(9_999))
         #expect(room.add(7), "who is there is there")
-        for source in stride(from: UInt32(2), through: 200, by: 2) { room.remove(source) }
+        for source in stride(from: UInt32(4), through: 202, by: 2) { room.remove(source) }
         #expect(room.memberCount == StreamTable.maximumMembers - 100)
         #expect(room.add(9_999))
         _ = try room.run(for: .milliseconds(20), [9_999])

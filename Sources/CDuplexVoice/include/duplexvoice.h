@@ -528,7 +528,7 @@ enum {
 
 /// What of the process's memory is locked against page faults.
 enum {
-    /// The rings between the engine's threads, 3.5 MB; not jitter buffers, codecs, filters or stacks.
+    /// The rings between the engine's threads, 3.6 MB; not jitter buffers, codecs, filters or stacks.
     DV_LOCK_RINGS = 0,
     /// All that the process has or will have: for a program that is there for the sound.
     DV_LOCK_PROCESS = 1

@@ -95,7 +95,7 @@ extension EngineConfiguration {
 
 /// What is kept in memory, so that no page fault interrupts the sound.
 public enum MemoryLock: String, Equatable, Sendable {
-    /// The rings between the engine's threads, 3.5 MB. Jitter buffers, codecs, filters and stacks are not; and the rest
+    /// The rings between the engine's threads, 3.6 MB. Jitter buffers, codecs, filters and stacks are not; and the rest
     /// of the process is its own affair.
     case rings
     /// All memory that the process has or will have (`mlockall`), whoever it belongs to: for a program that is there

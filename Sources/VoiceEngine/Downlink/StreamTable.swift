@@ -20,8 +20,8 @@ internal import VoiceWire
 struct StreamTable: ~Copyable {
     /// As many talkers as can be told apart in a conversation, and as ``StreamStatisticsTable`` holds.
     static let maximumStreams = 16
-    /// As many as a room has participants, each with one stream (`RoomProtocol.participantLimit`).
-    static let maximumMembers = 256
+    /// As many as a room has streams: whoever publishes several keeps nobody who comes later from being heard.
+    static let maximumMembers = RoomProtocol.participantLimit * RoomProtocol.streamLimit
     /// A slot is not taken from whoever was audible within this: longer than the pauses between words and sentences.
     static let slotHold: Duration = .seconds(1)
 
@@ -179,7 +179,8 @@ struct StreamTable: ~Copyable {
             let taken = slotCount(of: participant)
             if taken >= own + 2, taken > found?.slots ?? 0 { found = (participant, taken) }
         }
-        return found.flatMap { longestSilent(of: $0.participant)?.index }
+        guard let found else { return nil }
+        return longestSilent(of: found.participant)?.index
     }
 
     /// How many streams of a participant have slots. Of nobody's streams each is a talker of its own.

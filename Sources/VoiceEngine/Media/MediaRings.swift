@@ -12,8 +12,10 @@ struct MediaRings: ~Copyable {
     /// What the media thread may be late by before it is not known any more when a far end was heard: 340 ms of the
     /// shortest periods, 32 frames.
     private static let renderedSpans = 512
-    /// Commands between two runs of the media thread.
-    private static let commandCapacity = 256
+    /// Commands between two runs of the media thread: the streams of the largest room may all come at once, or change.
+    private static let commandCapacity = 2 * StreamTable.maximumMembers
+    /// Events and news of far ends between two looks at them.
+    private static let eventCapacity = 256
 
     var capture: FrameRing
     var reference: FrameRing
@@ -37,8 +39,8 @@ struct MediaRings: ~Copyable {
         sending = PacketRing(minimumSlots: Self.packets)
         rendered = ValueRing(minimumCapacity: Self.renderedSpans)
         commands = ValueRing(minimumCapacity: Self.commandCapacity)
-        events = ValueRing(minimumCapacity: Self.commandCapacity)
-        farEndNews = ValueRing(minimumCapacity: Self.commandCapacity)
+        events = ValueRing(minimumCapacity: Self.eventCapacity)
+        farEndNews = ValueRing(minimumCapacity: Self.eventCapacity)
         statistics = TripleBuffer(MediaStatistics())
     }
 }
