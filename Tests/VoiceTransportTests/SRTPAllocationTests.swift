@@ -65,8 +65,8 @@ struct SRTPAllocationTests {
         // When many more packets of them go through
         let before = RealtimeWatch.allocations ?? 0
         var (passed, refused) = (0, 0)
-        for number in 1..<200 as Range<UInt8> {
-            let count = turn(number, kind, clear, from: &client, to: &server, &buffer, &copy)
+        for number in 1..<200 {
+            let count = turn(UInt8(number), kind, clear, from: &client, to: &server, &buffer, &copy)
             passed += count.passed
             refused += count.refused
         }
