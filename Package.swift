@@ -260,7 +260,7 @@ let package = Package(
         tests(
             "CommandLine", "duplex", "ScriptedRealtime", "VoiceDialog", "VoiceEngine", "VoiceSimulation",
             "SimulatedCalls", optimized: false),
-        tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter"),
+        tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter", optimized: false),
         tests(
             "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CGraph", "CDuplexVoice", "VoiceDevices",
             "VoiceEngine",
