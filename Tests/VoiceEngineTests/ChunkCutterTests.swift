@@ -40,7 +40,7 @@ struct ChunkCutterTests {
     func gapless(seed: UInt64) {
         var random = SeededNumbers(seed: seed)
         var amplitudes: [Float] = []
-        while amplitudes.count < 5_000 {
+        while amplitudes.count < 2_000 {
             amplitudes += [Float](repeating: 0.1 + Float(random.uniform()) * 0.3, count: 1 + random.below(400))
             amplitudes += [Float](repeating: Float(random.uniform()) * 0.004, count: random.below(90))
         }

@@ -21,9 +21,21 @@ struct TestProgramLiveTests {
         let ended = try TestProgram.run(Self.shell, ["-c", "sleep 1000 & echo $!; exit 3"])
         #expect(ended.status == 3)
         let left = try #require(pid_t(ended.text.dropLast()))
-        // It holds the output that is read here; ended, it may still wait for its parent to take note.
-        let state = try? TestProgram.run("/usr/bin/cut", ["-d", " ", "-f", "3", "/proc/\(left)/stat"])
-        #expect(state == nil || state?.status != 0 || state?.text == "Z\n", "\(state?.text ?? "")")
+        // It holds the output that is read here; killed, it may not have come to its end yet, and then wait for its
+        // parent to take note.
+        let deadline = ContinuousClock.now + .seconds(20)
+        var state = try Self.state(of: left)
+        while let now = state, now != "Z", ContinuousClock.now < deadline {
+            usleep(10_000)
+            state = try Self.state(of: left)
+        }
+        #expect(state == nil || state == "Z", "\(state ?? "")")
+    }
+
+    /// Of a process, as `ps` has it; nil where there is none.
+    private static func state(of process: pid_t) throws -> String? {
+        let read = try TestProgram.run("/usr/bin/cut", ["-d", " ", "-f", "3", "/proc/\(process)/stat"])
+        return read.status == 0 ? String(read.text.dropLast()) : nil
     }
 
     @Test("Given more than a pipe holds on both outputs, then all of it is kept")
