@@ -134,12 +134,19 @@ struct EchoPresenceTests {
     }
 
     @Test(
-        "an estimate that leaves less than half is proof in the first moments, and one that leaves more is not",
-        arguments: [(0.45, true), (0.6, false)] as [(Float, Bool)])
+        "an estimate that explains much, or some for longer, is proof in the first moments; one that explains little is not",
+        arguments: [(0.6, true), (0.75, true), (0.85, false)] as [(Float, Bool)])
     func quick(leaves: Float, isProof: Bool) throws {
         var presence = Self.begin(room: Self.room)
         let assumed = Self.run(&presence, microphone: Self.sound, blocks: 40, leaves: leaves)
         #expect(isProof ? assumed.allSatisfy { $0 == 1 } : try #require(assumed.last) < 0.01, "\(assumed)")
+    }
+
+    @Test("an estimate that explains some for 50 ms is chance")
+    func shortQuick() throws {
+        var presence = Self.begin(room: Self.room)
+        _ = Self.run(&presence, microphone: Self.sound, blocks: 5, leaves: 0.75)
+        #expect(try #require(Self.run(&presence, microphone: Self.sound, blocks: 40).last) < 0.01)
     }
 
     @Test("an estimate that begins to leave little later is chance")
