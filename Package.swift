@@ -206,7 +206,7 @@ let package = Package(
             name: "TestCases", dependencies: ["VoiceRealtime"], path: "Tests/TestCases", swiftSettings: swift),
         .target(
             name: "ScriptedPeers", dependencies: ["VoicePeers"], path: "Tests/ScriptedPeers", swiftSettings: swift),
-        tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime"),
+        tests("VoiceRealtime", "VoiceRealtime", "CAllocationCounter", "CLinuxRealtime", optimized: false),
         tests("VoiceWire", "VoiceWire"),
         tests("VoicePlayout", "VoicePlayout", "VoiceCoding", "VoiceTurns"),
         tests("VoiceTurns", "VoiceTurns", optimized: false),
@@ -241,16 +241,17 @@ let package = Package(
             optimized: false),
         tests("VoicePartner", "VoicePartner", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", optimized: false),
         tests("VoiceGraph", "VoiceGraph", optimized: false),
-        tests("ControlAPI", "ControlAPI", "VoiceDialog"),
+        tests("ControlAPI", "ControlAPI", "VoiceDialog", optimized: false),
         tests(
             "ControlServer", "ControlServer", "ControlAPI", "VoiceDialog", "VoiceWeb", "VoicePartner", "VoiceEngine",
             "VoiceSimulation", "SimulatedCalls", "VoiceTransport", "VoiceRooms", optimized: false),
         tests(
             "GraphEngine", "GraphEngine", "VoicePartner", "VoiceEngine", "VoiceProcessing", "VoiceDevices",
-            "VoiceRealtime", "VoiceSimulation", "SimulatedCalls", "VoiceWeb", "CAllocationCounter"),
+            "VoiceRealtime", "VoiceSimulation", "SimulatedCalls", "VoiceWeb", "CAllocationCounter", optimized: false),
         tests("VoiceSimulation", "VoiceSimulation"),
         tests(
-            "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers"),
+            "EndToEnd", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter", "ScriptedPeers",
+            optimized: false),
         tests(
             "Examples", "NamedStreams", "VoiceRooms", "VoiceTransport", "AppSound", "CallControls", "EchoAgent",
             "CustomBackend", "CustomDevice", "VoiceControl", "BatchTranscriber",

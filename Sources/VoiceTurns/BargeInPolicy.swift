@@ -84,13 +84,16 @@ public struct BargeInStages: BitwiseCopyable, Equatable, Sendable {
         {
             return fault
         }
-        return TalkModeFault.of(suspectAfter, "suspectAfter", in: .milliseconds(10) ... .milliseconds(500))
-            ?? .of(holdAfter, "holdAfter", in: suspectAfter...max(suspectAfter, .seconds(1)))
-            ?? .of(confirmAfter, "confirmAfter", in: holdAfter ... .seconds(5))
-            ?? .of(releaseAfter, "releaseAfter", in: .milliseconds(50) ... .seconds(2))
-            ?? .of(resumeAfter, "resumeAfter", in: .milliseconds(100) ... .seconds(5))
-            ?? .of(rewind, "rewind", in: .zero ... .milliseconds(250))
-            ?? .of(duckAttack, "duckAttack", in: .milliseconds(1) ... .seconds(1))
-            ?? .of(duckRelease, "duckRelease", in: .milliseconds(1) ... .seconds(2))
+        let faults: [TalkModeFault?] = [
+            .of(suspectAfter, "suspectAfter", in: .milliseconds(10) ... .milliseconds(500)),
+            .of(holdAfter, "holdAfter", in: suspectAfter...max(suspectAfter, .seconds(1))),
+            .of(confirmAfter, "confirmAfter", in: holdAfter...max(holdAfter, .seconds(5))),
+            .of(releaseAfter, "releaseAfter", in: .milliseconds(50) ... .seconds(2)),
+            .of(resumeAfter, "resumeAfter", in: .milliseconds(100) ... .seconds(5)),
+            .of(rewind, "rewind", in: .zero ... .milliseconds(250)),
+            .of(duckAttack, "duckAttack", in: .milliseconds(1) ... .seconds(1)),
+            .of(duckRelease, "duckRelease", in: .milliseconds(1) ... .seconds(2)),
+        ]
+        return faults.lazy.compactMap(\.self).first
     }
 }

@@ -20,6 +20,7 @@ struct EchoTests {
             let talk = Talk(a: [0.5...3, 8.5...12], b: [3.5...12], length: 12.4, seed: seed)
             var configuration = talk.overLoudspeakers
             configuration.engine = engine
+            configuration.engine.codeQuickly()
             // What the canceller leaves is asked here, and the codec is to take the same from it throughout.
             configuration.engine.adaptation = .fixed
             let call = try SimulatedCall(configuration)
@@ -67,6 +68,7 @@ struct EchoTests {
         var configuration = Talk(a: [0.5...7.5], b: [0.5...7.5], length: 8, seed: seed).overLoudspeakers
         configuration.rooms = [.headset, .headset]
         configuration.engine = .headset
+        configuration.engine.codeQuickly()
         let call = try SimulatedCall(configuration)
         // When they have talked for 8 s
         call.run(for: .seconds(8))

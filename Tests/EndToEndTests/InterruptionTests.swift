@@ -30,6 +30,7 @@ struct InterruptionTests {
         var configuration = SimulatedCall.Configuration(talkers: [agent, SpeechSource([], repetition: .once)])
         configuration.rooms = [RoomConditions(), RoomConditions()]
         configuration.engine.backend = .bypass
+        configuration.engine.codeQuickly()
         configuration.engine.processing = .bypass
         configuration.seed = seed
         configuration.longest = .seconds(length)
@@ -97,6 +98,7 @@ struct InterruptionTests {
         ])
         configuration.rooms = [RoomConditions(), RoomConditions()]
         configuration.engine.backend = .bypass
+        configuration.engine.codeQuickly()
         configuration.engine.processing = .bypass
         configuration.longest = .seconds(length)
         // Given a talker whom nobody else may interrupt

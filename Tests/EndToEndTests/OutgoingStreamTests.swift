@@ -22,6 +22,7 @@ struct OutgoingStreamTests {
         configuration.rooms = [RoomConditions(), RoomConditions()]
         configuration.engine.backend = .bypass
         configuration.engine.processing = .bypass
+        configuration.engine.codeQuickly()
         configuration.seed = seed
         configuration.longest = longest
         configuration.publishing = .anyone

@@ -16,6 +16,7 @@ struct ReferenceIntegrityTests {
     private static func start(_ length: Double, seed: UInt64, playbackPPM: Double? = nil) throws -> SimulatedCall {
         var configuration = Talk(b: [0.5...length], length: length, seed: seed).overLoudspeakers
         configuration.engine = .voiceAgent
+        configuration.engine.codeQuickly()
         if let playbackPPM { configuration.playbackDriftPPM = [playbackPPM, 0] }
         return try SimulatedCall(configuration)
     }

@@ -34,6 +34,7 @@ struct SpeechEventTests {
         var configuration = talk.overLoudspeakers
         configuration.rooms = [room, .headset]
         configuration.engine = .voiceAgent
+        configuration.engine.codeQuickly()
         configuration.engine.backend = backend
         configuration.engine.processing = change(configuration.engine.processing)
         let call = try SimulatedCall(configuration)

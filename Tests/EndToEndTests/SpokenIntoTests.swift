@@ -27,6 +27,7 @@ struct SpokenIntoTests {
         ])
         configuration.rooms = [RoomConditions(), room]
         configuration.engine = .voiceAgent
+        configuration.engine.codeQuickly()
         configuration.seed = seed
         configuration.longest = .seconds(length)
         configuration.publishing = .anyone

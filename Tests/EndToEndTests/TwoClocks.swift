@@ -25,6 +25,7 @@ final class TwoClocks {
         configuration.seed = seed
         configuration.rooms = rooms
         configuration.engine = engine
+        configuration.engine.codeQuickly()
         configuration.periodFrames = 120
         configuration.driftPPM = [0, capturePPM]
         configuration.playbackDriftPPM = [0, -capturePPM]

@@ -89,7 +89,7 @@ struct PortTests {
         let session = try Session()
         var fixture = try PortFixture(session)
         // A slow wave whose own steps are small, cut off near its peak.
-        let wave = (0..<2_400).map { 0.8 * Float(1 - abs(Float($0 % 800) - 400) / 200) }
+        let wave = (0..<2_400).map { (frame: Int) -> Float in 0.8 * (1 - abs(Float(frame % 800) - 400) / 200) }
         let cut = 1_200 + 390
         fixture.ends.play(Array(wave.prefix(cut)))
         var heard: [Float] = []

@@ -72,7 +72,9 @@ struct EventStreamTests {
                 if let event = await iterator.next(), let number = numberOrGap(event) { told.append(number) }
             }
         }
-        let expected = (0..<3).flatMap { round in [-3] + (4...EventStream.capacity + 3).map { 1_000 * round + $0 } }
+        let expected = (0..<3).flatMap { (round: Int) -> [Int] in
+            [-3] + (4...EventStream.capacity + 3).map { (number: Int) -> Int in 1_000 * round + number }
+        }
         #expect(told == expected)
     }
 

@@ -53,7 +53,7 @@ struct HighPassTests {
         // Given an offset, which a filter that begins at once would turn into a step
         let offset = [Float](repeating: 0.1, count: rate / 2)
         let signal = Self.filtered(offset, rate: rate) { (10..<30).contains($0) }
-        let largest = (1..<signal.count).map { abs(signal[$0] - signal[$0 - 1]) }.max() ?? 1
+        let largest = largestDifference(signal[1...], signal[...])
         #expect(largest < 0.1 * 60 / Float(rate) * 10, "no faster than the fade of 10 ms and the filter together")
         #expect(abs(signal[rate / 4]) < 1e-4 && signal[rate / 2 - 1] == 0.1)
     }

@@ -66,10 +66,12 @@ struct SpeechDetectorTests {
     /// The events of half a second of speech at -30 dBFS and a second of sound without any, at a level.
     private static func ends(after level: Float?, hangover: Duration = .milliseconds(140)) -> [SpeechDetector.Event] {
         var detector = SpeechDetector(SpeechDetector.Configuration(noiseHangover: hangover))
-        return (0..<150).compactMap { block in
-            detector.take(
-                probability: block < 50 ? 0.9 : 0, level: level.map { block < 50 ? -30 : $0 },
-                duration: .milliseconds(10), until: .milliseconds(10 * (block + 1)))
+        return (0..<150).compactMap { (block: Int) -> SpeechDetector.Event? in
+            let isSpeech = block < 50
+            let heard: Float? = isSpeech && level != nil ? -30 : level
+            return detector.take(
+                probability: isSpeech ? 0.9 : 0, level: heard, duration: .milliseconds(10),
+                until: .milliseconds(10 * (block + 1)))
         }
     }
 

@@ -104,6 +104,12 @@ func rms(_ samples: some Sequence<Float>) -> Float {
     return 10 * log10f(sum / max(1, count) + 1e-20)
 }
 
+/// The largest difference between frames at the same place of `samples` and of `other` times a factor, as far as both
+/// reach; 1 where there are none.
+func largestDifference(_ samples: ArraySlice<Float>, _ other: ArraySlice<Float>, times factor: Float = 1) -> Float {
+    zip(samples, other).lazy.map { (sample: Float, other: Float) -> Float in abs(sample - factor * other) }.max() ?? 1
+}
+
 func scaled(_ samples: [Float], to level: Float) -> [Float] {
     let gain = powf(10, (level - rms(samples)) / 20)
     return samples.map { $0 * gain }
