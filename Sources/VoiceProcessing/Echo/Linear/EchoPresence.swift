@@ -132,7 +132,7 @@ struct EchoPresence {
         }
     }
 
-    /// The delay of the echo was found, so there is one.
+    /// The delay of the echo was found, so there is one: it is proven.
     mutating func presume() { isPresumed = true }
 
     /// Forgets the short averages, when the estimate was mended meanwhile.
@@ -166,13 +166,13 @@ struct EchoPresence {
             && (quickBlocks.much >= tuning.quick.much.blocks || quickBlocks.some >= tuning.quick.some.blocks)
         let isBegun = heardTime < tuning.beginning
         let isProof = isEvident || isExplained || isPresumed || isBegun && (isPersistent || isQuick)
-        isPresumed = false
         sinceProof = isProof ? 0 : sinceProof + Self.block
         if isProof {
             isSeen = true
             proofTime += Self.block
-            if proofTime > Self.establishment { isProven = true }
+            if isPresumed || proofTime > Self.establishment { isProven = true }
         }
+        isPresumed = false
         decide()
     }
 
