@@ -12,7 +12,9 @@ internal import VoiceQueue
 struct OutgoingQueue: Sendable {
     /// Messages of one sender that wait for one receiver; more are refused to the sender.
     static let messagesPerSender = 64
-    /// Messages of all senders that wait for one receiver; more are refused to their senders.
+    /// Messages of all senders that wait for one receiver; more are refused to their senders. Nobody has more of them
+    /// waiting than there is room left (dynamic thresholds, Choudhury and Hahne 1998): however many write all that they
+    /// may, whoever has fewer waiting comes next.
     static let messageLimit = 288
     /// Refusals that wait for whoever asked; more are dropped.
     static let refusalLimit = 64
@@ -70,10 +72,8 @@ struct OutgoingQueue: Sendable {
     mutating func append(_ message: RoomMessage) -> Bool {
         switch message {
         case .message(let sender, _, _, _):
-            let isFull =
-                letters.count + lastLetters >= Self.messageLimit
-                || lettersOf[sender, default: 0] >= Self.messagesPerSender
-            guard !isFull else { return false }
+            let share = min(Self.messagesPerSender, Self.messageLimit - letters.count - lastLetters)
+            guard lettersOf[sender, default: 0] < share else { return false }
             lettersOf[sender, default: 0] += 1
             letters.append(message)
         case .requestRefused:

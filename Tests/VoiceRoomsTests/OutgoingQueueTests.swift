@@ -136,6 +136,30 @@ struct OutgoingQueueTests {
         #expect(queue.takeAll().first == .unpublished(ParticipantID(rawValue: 9), StreamID(rawValue: 9)))
     }
 
+    @Test(
+        "whoever writes all that they may, together, have at most twice their share of a slow receiver",
+        arguments: [1, 5, 20])
+    func together(others: Int) {
+        // Given some who write whenever they may, and one who does so after all of them
+        var queue = OutgoingQueue()
+        var taken = 0
+        func send(_ sender: UInt32) -> Bool {
+            queue.append(.message(sender: ParticipantID(rawValue: sender), destination: nil, bytes: []))
+        }
+        // When the receiver takes one message after another
+        let rounds = 2_000
+        for _ in 0..<rounds {
+            for other in 1...UInt32(others) {
+                for _ in 0..<OutgoingQueue.messageLimit where !send(other) { break }
+            }
+            if send(0) { taken += 1 }
+            #expect(queue.count <= OutgoingQueue.messageLimit)
+            _ = queue.popFirst()
+        }
+        // Then that one has at least half of an equal share
+        #expect(taken >= rounds / (others + 1) / 2, "\(taken)")
+    }
+
     @Test func refusalsAreBounded() {
         var queue = OutgoingQueue()
         let refusal = RoomMessage.requestRefused(.subscribe, subject: 1, .unknownStream)
