@@ -66,7 +66,10 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
     package func run(for duration: Duration) {
         let target = min(MonotonicTime(atOrAfter: now.sinceEpoch + duration), end)
         step()
+        var standing = 0
         while let next = nextInstant, next <= target {
+            standing = next > now ? 0 : standing + 1
+            precondition(standing < 10_000, "something is due at \(next) again and again")
             now = max(now, next)
             step()
         }

@@ -102,7 +102,10 @@ package final class SimulatedConversation {
     package func run(for duration: Duration, react: (TurnEvent) -> Void = { _ in }) {
         let target = min(now.advanced(byFrames: Int(duration / .milliseconds(1)) * 48, sampleRate: 48_000), end)
         step(react)
+        var standing = 0
         while let next = nextInstant, next <= target {
+            standing = next > now ? 0 : standing + 1
+            precondition(standing < 10_000, "something is due at \(next) again and again")
             now = max(now, next)
             step(react)
         }

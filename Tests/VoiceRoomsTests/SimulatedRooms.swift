@@ -75,6 +75,9 @@ struct RoomsOver<Security: SimulatedSecurity> {
     }
 
     static var server: EndpointAddress { EndpointAddress(high: 0, low: 1, port: 7000) }
+    /// Turns of a simulation in which no time passes, and datagrams that one side sends in one, at most.
+    private static var turnsAtOnce: Int { 10_000 }
+    private static var datagramsAtOnce: Int { 100_000 }
 
     var now: Duration = .seconds(1000)
     private var serving: SimulatedServer<Security>
@@ -172,10 +175,17 @@ struct RoomsOver<Security: SimulatedSecurity> {
                 canSubscribe: !words.contains("-subscribe"), expiresAt: end))
     }
 
+    /// Whoever always has something to say, or to do at once, does not go on for ever: that is recorded.
     mutating func run(for duration: Duration) {
         let end = now + duration
+        var (last, turns) = (now, 0)
         while true {
             drain()
+            (last, turns) = last == now ? (last, turns + 1) : (now, 0)
+            guard turns < Self.turnsAtOnce else {
+                Issue.record("no time passes after \(now)")
+                break
+            }
             let timers =
                 clients.filter(\.isAlive).compactMap { $0.guest.nextTimeout }
                 + (serverIsAlive ? [serving.host.nextTimeout].compactMap { $0 } : [])
@@ -217,7 +227,8 @@ struct RoomsOver<Security: SimulatedSecurity> {
             directory.answer(request.id, verdict, entropy: entropy, unixTime: unixTime, now: now)
         }
         var bytes = [UInt8](repeating: 0, count: 1500)
-        while true {
+        for number in 0...Self.datagramsAtOnce {
+            if number == Self.datagramsAtOnce { Issue.record("the server sends on and on") }
             var buffer = bytes.mutableSpan
             guard let (count, destination) = serving.host.pollTransmit(into: &buffer, now: now) else { break }
             post(Array(bytes[..<count]), from: Self.server, to: destination)
@@ -253,7 +264,8 @@ struct RoomsOver<Security: SimulatedSecurity> {
 
     private mutating func transmit(from client: SimulatedClient<Security>) {
         var bytes = [UInt8](repeating: 0, count: 1500)
-        while true {
+        for number in 0...Self.datagramsAtOnce {
+            if number == Self.datagramsAtOnce { Issue.record("a client sends on and on") }
             var buffer = bytes.mutableSpan
             guard let count = client.guest.pollTransmit(into: &buffer, now: now) else { return }
             guard !client.isStranded, client.hasNetwork else { continue }

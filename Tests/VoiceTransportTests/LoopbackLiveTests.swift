@@ -200,7 +200,7 @@ struct LoopbackLiveTests {
         #expect(told == true)
         #expect(MonotonicTime.now().sinceEpoch - before.sinceEpoch >= .seconds(3))
         // When another starts in its place
-        let second = try LoopbackServer(port: first.port, directory: directory)
+        let second = try LoopbackServer(replacing: first, directory: directory)
         defer { second.server.stop() }
         // Then she joins it
         let next = await alice.next { event -> JoinGrant? in
@@ -220,7 +220,7 @@ struct LoopbackLiveTests {
         let hasTried = try await eventually { alice.client.statistics.socketsOpened >= 3 }
         try #require(hasTried, "within a minute alice has not tried to come back three times")
         // Then the next attempt finds the server's successor
-        let second = try LoopbackServer(port: first.port, directory: directory)
+        let second = try LoopbackServer(replacing: first, directory: directory)
         defer { second.server.stop() }
         let isBack = await alice.next { if case .room(.reconnected) = $0 { true } else { nil } }
         #expect(isBack == true)
@@ -244,7 +244,7 @@ struct LoopbackLiveTests {
         try await alice.join()
         // When the server restarts, with another key
         first.server.stop(restarting: true)
-        let second = try LoopbackServer(port: first.port, key: testKey("key", rotated))
+        let second = try LoopbackServer(replacing: first, key: testKey("key", rotated))
         defer { second.server.stop() }
         // Then she comes back with a new token
         let grant = await alice.next { event -> JoinGrant? in
@@ -324,7 +324,8 @@ struct LoopbackLiveTests {
         free.server.stop()
         let server = RoomServer(
             configuration: RoomServerConfiguration(
-                port: free.port, security: .protected(.kept(directory: folder.path + "/state", names: ["x"]))),
+                host: free.host, port: free.port,
+                security: .protected(.kept(directory: folder.path + "/state", names: ["x"]))),
             verifier: TokenVerifier(keys: []))
         #expect(try server.start() == free.port)
         defer { server.stop() }
@@ -374,7 +375,7 @@ struct LoopbackLiveTests {
     @Test func aServerSaysWhyItDoesNotStart() throws {
         let first = try LoopbackServer()
         defer { first.server.stop() }
-        #expect(throws: RoomServerError.portInUse(first.port)) { try LoopbackServer(port: first.port) }
+        #expect(throws: RoomServerError.portInUse(first.port)) { try LoopbackServer(replacing: first) }
         for (host, error) in [
             ("nowhere", RoomServerError.invalidAddress("nowhere")), ("", .invalidAddress("")),
             ("192.0.2.1", .addressNotAvailable("192.0.2.1")),
@@ -393,7 +394,7 @@ struct LoopbackLiveTests {
         defer { server.server.stop() }
         let alice = try await server.joined("alice")
         let bob = try await server.joined("bob")
-        let address = try #require(EndpointAddress(numeric: "127.0.0.1", port: server.port))
+        let address = try #require(EndpointAddress(numeric: server.host, port: server.port))
         var remote = address.system
         let socket = unsafe dv_udp_open(nil, &remote, 1 << 16)
         defer { dv_udp_close(socket) }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 import VoiceRealtime
 import VoiceRooms
@@ -91,18 +92,36 @@ func eventually(_ condition: () -> Bool) async throws -> Bool {
 }
 
 /// A started server on loopback, and tokens for it.
+///
+/// Each is at an address of its process's own, and at a port below those that Linux gives to whoever asks for any
+/// (32,768 and up): while it is down, nobody else comes to be there.
 struct LoopbackServer {
-    let server: RoomServer
-    let port: UInt16
-    var url: String { "udp://127.0.0.1:\(port)" }
+    /// Servers so far.
+    private static let count = Atomic<UInt16>(0)
+    private static let firstPort: UInt16 = 20_000
+    private static let ports: UInt16 = 10_000
+    /// Of the 22 bits of a process's number.
+    private static let ownHost: String = {
+        let process = getpid()
+        return "127.\(64 + ((process >> 16) & 63)).\((process >> 8) & 255).\(process & 255)"
+    }()
 
+    let server: RoomServer
+    let host = Self.ownHost
+    let port: UInt16
+    var url: String { "udp://\(host):\(port)" }
+
+    /// - Parameter former: whose place it takes.
     init(
-        port: UInt16 = 0, directory: RoomDirectoryConfiguration = RoomDirectoryConfiguration(), key: TokenKey? = nil
+        replacing former: LoopbackServer? = nil, directory: RoomDirectoryConfiguration = RoomDirectoryConfiguration(),
+        key: TokenKey? = nil
     ) throws {
+        let place = Self.count.wrappingAdd(1, ordering: .relaxed).oldValue % Self.ports
+        let number = former?.port ?? Self.firstPort + place
         server = RoomServer(
-            configuration: RoomServerConfiguration(port: port, directory: directory),
+            configuration: RoomServerConfiguration(host: host, port: number, directory: directory),
             verifier: TokenVerifier(keys: [try key ?? testKey()]))
-        self.port = try server.start()
+        port = try server.start()
     }
 
     func participant(

@@ -11,7 +11,7 @@ struct UnsentMediaLiveTests {
         // Given alice, whose way to the server goes through a relay
         let server = try LoopbackServer()
         defer { server.server.stop() }
-        let address = try #require(EndpointAddress(numeric: "127.0.0.1", port: server.port))
+        let address = try #require(EndpointAddress(numeric: server.host, port: server.port))
         let relay = try #require(Relay(to: address))
         let alice = try LoopbackParticipant(
             url: "udp://127.0.0.1:\(relay.port)",

@@ -5,6 +5,9 @@ import Testing
 
 /// What holds whatever comes in whatever order.
 struct TurnPropertyTests {
+    /// What comes of one input, and how often time-outs follow each other in 400 ms, at most.
+    private static let longestStep = 1_000
+
     /// What was told of each turn.
     private struct Account {
         var ends: [TurnID: Int] = [:]
@@ -14,9 +17,11 @@ struct TurnPropertyTests {
         var latest = TurnID(rawValue: 0)
 
         mutating func take(_ machine: inout TurnMachine) {
-            while let output = machine.pollOutput() {
+            for _ in 0..<TurnPropertyTests.longestStep {
+                guard let output = machine.pollOutput() else { return }
                 if case .event(let event) = output { take(event) }
             }
+            Issue.record("the machine tells something on and on")
         }
 
         private mutating func take(_ event: TurnEvent) {
@@ -57,7 +62,12 @@ struct TurnPropertyTests {
         var utterances: [UtteranceID] = []
         for _ in 0..<2_000 {
             now += ms(.random(in: 0...400, using: &random))
-            while let next = machine.nextTimeout, next <= now { machine.handleTimeout(now: next) }
+            var timeouts = 0
+            while let next = machine.nextTimeout, next <= now {
+                timeouts += 1
+                try #require(timeouts < Self.longestStep, "seed \(seed): it is due at \(next) again and again")
+                machine.handleTimeout(now: next)
+            }
             account.take(&machine)
             let some = utterances.randomElement(using: &random) ?? UtteranceID(rawValue: 7)
             let before = machine.state
