@@ -84,9 +84,11 @@ extension ServerIdentityError {
     var code: Failure.Code {
         switch self {
         case .keyReadableByAll, .folderWritableByOthers: .permissionDenied
-        case .unreadable, .notAFile, .notACertificate, .notAKey, .otherKey, .weakCertificate: .inputUnusable
+        case .unreadable(_, let number): SystemError(number: number).codeOfInput
+        case .notAFile, .notACertificate, .notAKey, .otherKey, .weakCertificate: .inputUnusable
         case .invalidName: .usage
-        case .unwritable, .outOfMemory: .unavailable
+        case .unwritable(_, let number): SystemError(number: number).isForbidden ? .permissionDenied : .unavailable
+        case .outOfMemory: .unavailable
         }
     }
 }

@@ -10,6 +10,9 @@ struct SystemError: Error {
 
     /// Whether it is for want of a permission.
     var isForbidden: Bool { number == EACCES || number == EPERM }
+
+    /// What it is to a script where it is an input that could not be read.
+    var codeOfInput: Failure.Code { isForbidden ? .permissionDenied : .inputUnusable }
 }
 
 /// The process's environment.

@@ -56,6 +56,7 @@ struct ReplayTests {
         #expect((mute.json?.count ?? 0) > 1)
         let missing = try ChildProcess.run(["replay", folder("nowhere")])
         #expect(missing.exitCode == 66 && missing.standardError.contains("nowhere/recording.dvr"))
+        #expect(missing.standardError.contains("No such file or directory"), "\(missing.standardError)")
         try FileManager.default.createDirectory(atPath: folder("text"), withIntermediateDirectories: true)
         try folder.write(Array("no recording at all".utf8), to: "text/recording.dvr")
         let other = try ChildProcess.run(["replay", folder("text")])

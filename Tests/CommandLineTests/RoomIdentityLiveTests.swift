@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VoiceEngine
 import VoicePeers
 import VoiceRooms
 import VoiceTransport
@@ -114,5 +115,15 @@ struct RoomIdentityLiveTests {
         let sentences = (failures + identities).map(\.message)
         #expect(Set(sentences).count == sentences.count)
         #expect(sentences.allSatisfy { $0.count > 30 && $0.contains(";") })
+    }
+
+    @Test("a file that may not be read or written is a permission that is missing, and otherwise an input, or a place")
+    func files() {
+        #expect(ServerIdentityError.unreadable(path: "k", errno: EACCES).code == .permissionDenied)
+        #expect(ServerIdentityError.unreadable(path: "k", errno: ENOENT).code == .inputUnusable)
+        #expect(ServerIdentityError.unwritable(path: "s", errno: EACCES).code == .permissionDenied)
+        #expect(ServerIdentityError.unwritable(path: "s", errno: ENOTDIR).code == .unavailable)
+        #expect(Failure(RecordingFault.unreadable(path: "r", errno: EACCES)).code == .permissionDenied)
+        #expect(Failure(RecordingFault.unreadable(path: "r", errno: ENOENT)).code == .inputUnusable)
     }
 }

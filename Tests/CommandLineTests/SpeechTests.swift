@@ -99,15 +99,22 @@ struct SpeechTests {
     }
 
     @Test(
-        "options out of their ranges are refused",
+        "an option out of its range is refused by its name, with its value and what it may be",
         arguments: [
-            ["--frame-ms", "5"], ["--threshold", "0"], ["--threshold", "nan"], ["--hysteresis", "0.7"],
-            ["--onset-ms", "2001"], ["--minimum-silence-ms=-1"], ["--minimum-speech-ms", "inf"],
-            ["--pre-roll-ms", "2001"],
+            (["--frame-ms", "5"], "--frame-ms is 5.0; use 10 to 100 ms"),
+            (["--threshold", "0"], "--threshold is 0.0; use more than 0 and at most 1"),
+            (["--threshold", "nan"], "--threshold is nan; use more than 0"),
+            (["--threshold", "1e-45"], "--hysteresis is 1e-45; use 0 to less than --threshold"),
+            (["--hysteresis", "0.7"], "--hysteresis is 0.7; use 0 to less than --threshold, 0.7"),
+            (["--onset-ms", "2001"], "--onset-ms is 2001.0; use 0 to 2000 ms"),
+            (["--minimum-silence-ms=-1"], "--minimum-silence-ms is -1.0; use 0 to 10000 ms"),
+            (["--minimum-speech-ms", "inf"], "--minimum-speech-ms is inf; use 0 to 2000 ms"),
+            (["--noise-hangover-ms", "1001"], "--noise-hangover-ms is 1001.0; use 0 to 1000 ms"),
+            (["--pre-roll-ms", "2001"], "--pre-roll-ms is 2001.0; use 0 to 2000 ms"),
         ])
-    func ranges(options: [String]) throws {
+    func ranges(options: [String], saying: String) throws {
         let result = try ChildProcess.run(["speech", "in.wav"] + options)
-        expectFailure(result, code: 64, saying: "use ")
+        expectFailure(result, code: 64, saying: saying)
         #expect(result.standardOutput.isEmpty)
     }
 }

@@ -17,6 +17,8 @@ struct UsageTests {
     static let wrong: [Wrong] = [
         Wrong(arguments: ["frobnicate"], saying: "Unexpected argument 'frobnicate'"),
         Wrong(arguments: ["doctor", "--frobnicate"], saying: "Unknown option '--frobnicate'"),
+        Wrong(arguments: ["doctor", "--capture", "hw:0"], saying: "--playback and --capture are of --echo"),
+        Wrong(arguments: ["doctor", "--echo", "--quick"], saying: "leave --silent and --quick away"),
         Wrong(arguments: ["call", "--server", "http://host:1", "--token", "t"], saying: "udp://HOST:PORT"),
         Wrong(
             arguments: ["call", "--server", "udp://host:70000", "--token", "t"], saying: "write a port of 1 to 65535"),

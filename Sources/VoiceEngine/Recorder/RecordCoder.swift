@@ -1,3 +1,5 @@
+internal import VoiceRealtime
+
 /// Writes values as bytes, or reads them back: one description of a value's form serves both.
 struct RecordCoder {
     /// What was written, or is read.
@@ -130,7 +132,7 @@ package enum RecordingFault: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path, let errno):
-            "'\(path)' cannot be read (errno \(errno)); name the folder that --record made"
+            "'\(path)' cannot be read: \(systemReason(errno)); name the folder that --record made"
         case .notARecording(let path): "'\(path)' is no recording of this engine; name the folder that --record made"
         case .newer(let path, let version):
             "'\(path)' is of format \(version), and this version reads format \(RecordingFormat.version); use the version that made it, or a later one"

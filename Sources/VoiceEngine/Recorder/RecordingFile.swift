@@ -1,3 +1,5 @@
+internal import VoiceRealtime
+
 #if canImport(Glibc)
     internal import Glibc
 #endif
@@ -45,12 +47,12 @@ final class RecordingFile: RecordingStore {
                 throw .invalidConfiguration("the folder '\(folder)' for the recording exists already; name a new one")
             }
             throw .resourcesExhausted(
-                "the folder '\(folder)' for the recording cannot be made (errno \(number)); name another")
+                "the folder '\(folder)' for the recording cannot be made: \(systemReason(number)); name another")
         }
         let path = "\(folder)/\(RecordingFormat.fileName)"
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
-            throw .resourcesExhausted("'\(path)' cannot be written (errno \(errno)); name another folder")
+            throw .resourcesExhausted("'\(path)' cannot be written: \(systemReason(errno)); name another folder")
         }
     }
 

@@ -26,22 +26,26 @@ struct Doctor: AsyncParsableCommand {
             'duplex aec' does; nothing else is examined. Be silent meanwhile.
             """)
     var echo = false
-    @Option(help: "The loudspeaker of --echo.")
-    var playback = "default"
-    @Option(help: "The microphone of --echo.")
-    var capture = "default"
+    @Option(help: "The loudspeaker of --echo. (default: default)")
+    var playback: String?
+    @Option(help: "The microphone of --echo. (default: default)")
+    var capture: String?
     @Flag(help: "Print NDJSON.")
     var json = false
 
     func validate() throws {
-        if echo, silent { throw ValidationError("--echo plays; leave --silent away") }
+        guard !echo || !(silent || quick) else {
+            throw ValidationError("--echo plays for 10 s; leave --silent and --quick away")
+        }
+        guard echo || (playback == nil && capture == nil) else {
+            throw ValidationError("--playback and --capture are of --echo; give it, or leave them away")
+        }
     }
 
     func run() async throws {
         var isFailing = false
         try await reportingFailure {
-            let findings =
-                echo ? try await EchoExamination(capture: capture, playback: playback).findings : await examine()
+            let findings = echo ? try await examineEcho() : await examine()
             Console.endProgress()
             if json {
                 findings.forEach { Console.emit($0) }
@@ -52,6 +56,10 @@ struct Doctor: AsyncParsableCommand {
             isFailing = findings.contains { $0.state == .failing }
         }
         if isFailing { throw ExitCode(Failure.Code.thresholdMissed.rawValue) }
+    }
+
+    private func examineEcho() async throws -> [Finding] {
+        try await EchoExamination(capture: capture ?? "default", playback: playback ?? "default").findings
     }
 
     private func examine() async -> [Finding] {

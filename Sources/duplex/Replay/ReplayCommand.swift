@@ -14,7 +14,8 @@ struct ReplayCommand: AsyncParsableCommand {
             A recording without --record-sound has decisions alone: they are listed, and nothing can be run. The engine's own kernels run at the level that the recording \
             names, whatever this processor has beyond it; other versions of the libraries may round differently.
 
-            Exit codes: 0 every stage was the same, 1 one was not or a part is missing, 66 the folder is no recording or is damaged, or its kernels do not run here.
+            Exit codes: 0 every stage was the same, 1 one was not or a part is missing, 66 the folder is no recording or is damaged, or its kernels do not run here, 77 it may not \
+            be read.
 
             For example:
 

@@ -42,7 +42,11 @@ struct ReplayRun {
 
 extension Failure {
     /// A recording that cannot be run again.
-    init(_ fault: RecordingFault) { self.init(.inputUnusable, fault.description) }
+    init(_ fault: RecordingFault) {
+        var code = Code.inputUnusable
+        if case .unreadable(_, let number) = fault { code = SystemError(number: number).codeOfInput }
+        self.init(code, fault.description)
+    }
 }
 
 /// Something that was decided, or told, as NDJSON.

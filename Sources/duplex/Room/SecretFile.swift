@@ -15,9 +15,8 @@ struct SecretFile {
     ///   - option: where its path was given.
     init(_ path: String, limit: Int, firstLine: Bool = false, kind: String, option: String) throws {
         func unreadable(_ number: Int32) -> Failure {
-            let isForbidden = number == EACCES || number == EPERM
-            return Failure(
-                isForbidden ? .permissionDenied : .inputUnusable,
+            Failure(
+                SystemError(number: number).codeOfInput,
                 "the \(kind) '\(path)' cannot be read: \(systemReason(number)); check \(option)")
         }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -53,34 +53,32 @@ struct Speech: AsyncParsableCommand {
     @Flag(help: "Print NDJSON: a line for each segment, then a summary.")
     var json = false
 
-    /// Longest pre-roll, ms.
-    private static let longestPreRoll = 2_000.0
-
-    /// What the options say, or nil where one is out of its range.
-    var detector: SpeechDetector.Configuration? {
-        guard
-            [frameMs, onsetMs, minimumSpeechMs, minimumSilenceMs, noiseHangoverMs].allSatisfy({
-                (0...10_000).contains($0)
-            })
-        else {
-            return nil
-        }
-        let configuration = SpeechDetector.Configuration(
+    /// What the options say; valid once ``validate()`` has not thrown.
+    private var detector: SpeechDetector.Configuration {
+        SpeechDetector.Configuration(
             frame: .milliseconds(frameMs), threshold: threshold, hysteresis: hysteresis,
             onsetConfirmation: .milliseconds(onsetMs), minimumSpeech: .milliseconds(minimumSpeechMs),
             minimumSilence: .milliseconds(minimumSilenceMs), noiseHangover: .milliseconds(noiseHangoverMs))
-        return configuration.isValid ? configuration : nil
     }
 
     func validate() throws {
-        guard detector != nil else {
-            throw ValidationError(
-                "an option is out of its range; use --frame-ms 10 to 100, --threshold above 0 to 1, --hysteresis 0 to less than the threshold, "
-                    + "--onset-ms and --minimum-speech-ms 0 to 2000, --minimum-silence-ms 0 to 10000, --noise-hangover-ms 0 to 1000"
-            )
+        let times: [(option: String, value: Double, range: ClosedRange<Double>)] = [
+            ("--frame-ms", frameMs, 10...100), ("--onset-ms", onsetMs, 0...2_000),
+            ("--minimum-speech-ms", minimumSpeechMs, 0...2_000),
+            ("--minimum-silence-ms", minimumSilenceMs, 0...10_000),
+            ("--noise-hangover-ms", noiseHangoverMs, 0...1_000), ("--pre-roll-ms", preRollMs, 0...2_000),
+        ]
+        for time in times where !time.range.contains(time.value) {
+            let (least, most) = (Int(time.range.lowerBound), Int(time.range.upperBound))
+            throw ValidationError("\(time.option) is \(time.value); use \(least) to \(most) ms")
         }
-        guard (0...Self.longestPreRoll).contains(preRollMs) else {
-            throw ValidationError("--pre-roll-ms is \(preRollMs); use 0 to \(Int(Self.longestPreRoll)) ms")
+        guard threshold > 0, threshold <= 1 else {
+            throw ValidationError("--threshold is \(threshold); use more than 0 and at most 1")
+        }
+        // Also where it is that of a threshold next to 0.
+        guard detector.isValid else {
+            throw ValidationError(
+                "--hysteresis is \(detector.hysteresis); use 0 to less than --threshold, \(threshold)")
         }
     }
 
@@ -89,7 +87,6 @@ struct Speech: AsyncParsableCommand {
             // Segments are cut in a second reading.
             try InputFile.check(input, isReadOnce: segments == nil)
             if let segments { try OutputFolder.make(segments, option: "--segments", for: []) }
-            guard let detector else { throw Failure(.usage, "an option is out of its range") }
             do {
                 let search = SpeechSearch(detector: detector, preRoll: .milliseconds(preRollMs))
                 let found = try search.run(input) { segment in say(segment) }
