@@ -297,6 +297,31 @@ struct RealtimeDialogTests {
         #expect(try server.takeEvents().last == .answerDone(answer, nil))
     }
 
+    @Test("what a function came to is told although its answer was cut meanwhile, once", arguments: [true, false])
+    func lateOutcome(isResponseOver: Bool) throws {
+        var server = try DialogServer()
+        let answer = server.dialog.endTurn()
+        try server.create("r", tag: answer)
+        try server.send([
+            "type": "response.output_item.done", "response_id": "r",
+            "item": ["type": "function_call", "id": "f", "call_id": "c1", "name": "book", "arguments": "{}"],
+        ])
+        if isResponseOver { try server.finish("r") }
+        server.dialog.cancel(answer)
+        server.dialog.heard(of: answer, .zero, isComplete: false)
+        if !isResponseOver { try server.finish("r", status: "cancelled") }
+        _ = try server.takeRequests()
+        for _ in 0..<2 { server.dialog.giveResult("booked", of: "c1", in: answer) }
+        let requests = try server.takeRequests()
+        // Nobody asks for the rest of it.
+        #expect(requests.map { $0["type"] } == ["conversation.item.create"])
+        #expect(requests.first?["item"]?["output"] == "booked")
+        try server.lose()
+        try server.comeBack()
+        let told = try server.takeRequests().compactMap { $0["item"]?["type"]?.string }
+        #expect(told == ["function_call", "function_call_output"])
+    }
+
     @Test("a server that comes back is told what was said, as far as it was heard, and asked again")
     func restored() throws {
         var server = try DialogServer()

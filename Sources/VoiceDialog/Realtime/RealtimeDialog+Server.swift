@@ -51,10 +51,10 @@ extension RealtimeDialog {
                 return
             }
             guard answer.openCalls.count < DialogAnswer.maximumParts else { return tooManyParts(now: now) }
-            guard runningCalls < Self.maximumCalls else {
+            guard runningCalls.count < Self.maximumCalls else {
                 return fail(.tooLarge, "the server called more than \(Self.maximumCalls) functions at once", now: now)
             }
-            runningCalls += 1
+            runningCalls.insert(RunningCall(answer: id, call: call.id))
             _ = table.update(id) {
                 $0.openCalls.insert(call.id)
                 $0.hasCalled = true

@@ -18,14 +18,21 @@ package struct RealtimeDialog: Sendable {
     package static let waitingLimit = Duration.seconds(120)
     /// How many functions may be called at once, also of answers that are over.
     static let maximumCalls = 64
+
+    /// A function that was called, by the answer that it is for.
+    struct RunningCall: Hashable, Sendable {
+        var answer: AnswerID
+        var call: String
+    }
+
     package private(set) var settings: RealtimeSettings
     package internal(set) var counts = DialogCounts()
     var link = DialogLink()
     var table = AnswerTable()
     private var input: TalkerInput
     var history = DialogHistory()
-    /// Functions whose outcomes are to come.
-    var runningCalls = 0
+    /// Functions whose outcomes are to come, also where their answers are over and forgotten.
+    var runningCalls: Set<RunningCall> = []
     private var eventNumber = 0
     var outputs = FIFOQueue<DialogOutput>()
 
@@ -280,8 +287,9 @@ package struct RealtimeDialog: Sendable {
 
     /// The outcome of a function that the model called; once for each, also where the answer is over.
     package mutating func giveResult(_ output: String, of call: String, in id: AnswerID) {
-        runningCalls = max(0, runningCalls - 1)
-        guard table.update(id, { $0.openCalls.remove(call) }) ?? nil != nil else { return }
+        guard runningCalls.remove(RunningCall(answer: id, call: call)) != nil else { return }
+        _ = table.update(id) { $0.openCalls.remove(call) }
+        // What has been done is the model's to know, whoever spoke into the answer meanwhile.
         let result = HistoryItem.result(callID: call, output: output)
         history.append(result)
         if isReady { send(.create(result)) }
