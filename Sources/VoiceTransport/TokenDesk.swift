@@ -9,6 +9,8 @@ final class TokenDesk: Sendable {
     /// Tokens that wait: as many as a directory awaits verdicts on, of joins and newer ones. More are dropped, and
     /// brought again by their clients.
     static let queueLimit = 512
+    /// Verdicts that are taken at once, each of which may be told to a whole room: media has its turn in between.
+    static let verdictsAtOnce = 16
 
     /// What the two threads share; a class of its own, so that the thread does not hold the desk that owns it.
     private final class Trays: Sendable {
@@ -18,12 +20,14 @@ final class TokenDesk: Sendable {
 
     private let trays = Trays()
     private let wake: WakeSignal
+    private let answered: WakeSignal
     private let thread: RealtimeThread
 
     /// Starts the thread; `answered` is signalled with each verdict.
     init(verifier: TokenVerifier, answered: WakeSignal) throws(ThreadError) {
         let (trays, wake) = (trays, try WakeSignal())
         self.wake = wake
+        self.answered = answered
         thread = try RealtimeThread(name: "dv-tokens", priority: 0, wake: wake) { stop in
             while !stop.isRaised {
                 // Bounded as every wait of a thread that is joined; whoever asks or stops it wakes it.
@@ -45,11 +49,25 @@ final class TokenDesk: Sendable {
         wake.signal()
     }
 
-    /// The verdicts since the last call.
-    func takeVerdicts() -> [(VerificationRequest.ID, TokenVerdict)] { trays.verdicts.takeAll() }
+    /// The verdicts that came first of those not taken yet, at most ``verdictsAtOnce``. Where there are more, `answered`
+    /// is signalled again.
+    func takeVerdicts() -> [(VerificationRequest.ID, TokenVerdict)] {
+        let (verdicts, isMore) = trays.verdicts.take(atMost: Self.verdictsAtOnce)
+        if isMore { answered.signal() }
+        return verdicts
+    }
 }
 
 extension Mutex {
+    /// Takes the first elements of an array, and whether some are left.
+    func take<Element: Sendable>(atMost limit: Int) -> (elements: [Element], isMore: Bool) where Value == [Element] {
+        withLock { elements in
+            let first = Array(elements.prefix(limit))
+            elements.removeFirst(first.count)
+            return (first, !elements.isEmpty)
+        }
+    }
+
     /// Empties an array.
     func takeAll<Element: Sendable>() -> [Element] where Value == [Element] {
         withLock { elements in
