@@ -38,8 +38,17 @@ struct TextReader: Sendable {
         let new = TextUpdate(
             stream: String(decoding: frame.name, as: UTF8.self), round: round, text: text, isFinal: completion.isFinal,
             extras: extras)
-        guard new != update else { return .unchanged }
+        if let update, new.isIdentical(to: update) { return .unchanged }
         update = new
         return .changed
+    }
+}
+
+extension TextUpdate {
+    /// Whether all is the same to the byte. `==` takes texts for equal that are canonically equivalent, and normalises
+    /// them for that: of a long text of combining marks far more work than the frame that changed its end.
+    fileprivate func isIdentical(to other: TextUpdate) -> Bool {
+        round == other.round && isFinal == other.isFinal && text.utf8.elementsEqual(other.text.utf8)
+            && extras.utf8.elementsEqual(other.extras.utf8)
     }
 }

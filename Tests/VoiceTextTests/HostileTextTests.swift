@@ -42,6 +42,25 @@ struct HostileTextTests {
         #expect(board.malformed > 0)
     }
 
+    @Test("a text that becomes another of the same meaning is told: its bytes count")
+    func equivalent() throws {
+        // Given a text and extras whose letter is one character
+        var writer = try TextWriter<Int>("t")
+        var board = TextBoard<Int>()
+        var told: [[UInt8]] = []
+        for letter in ["\u{E9}", "e\u{301}", "e\u{301}"] {
+            // When it becomes a letter and its accent, and then stays so
+            try writer.change(.replace(letter), isFinal: false, extras: letter)
+            while let (frame, _) = writer.pollFrame() { board.handle(frame, from: 1, now: .zero) }
+            while let (_, update) = board.pollUpdate(now: .zero) {
+                told.append(Array(update.text.utf8))
+                #expect(update.extras.utf8.elementsEqual(letter.utf8))
+            }
+        }
+        // Then each is told once, as it was written
+        #expect(told == [Array("\u{E9}".utf8), Array("e\u{301}".utf8)])
+    }
+
     @Test("who asks for a text again and again is sent it once at a time, and the others are not held up")
     func requests() throws {
         var desk = TextDesk<Int>()
