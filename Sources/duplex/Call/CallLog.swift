@@ -6,8 +6,8 @@ import VoiceEngine
 final class CallLog: Sendable {
     private let json: Bool
     private let clock = RunClock()
-    /// What the participants are called, also those who have gone.
-    private let names = Mutex<[ParticipantID: String]>([:])
+    /// What the participants are called.
+    private let names = Mutex(ParticipantNames())
     /// What talkers say, as far as it was heard here.
     private let captions = Mutex(CaptionFollower())
     /// How long agents are waited for.
@@ -42,6 +42,7 @@ final class CallLog: Sendable {
 
     func show(_ event: EngineEvent) {
         if case .participantJoined(let participant) = event { remember(participant) }
+        if case .participantLeft(let participant, _) = event { names.withLock { $0.leave(participant) } }
         if case .joined(_, let participant) = event { own.withLock { $0 = participant } }
         if let latency = answers.withLock({ $0.take(event) }), json {
             tell(CallEvent(latency, name: name(latency.agent)))
@@ -49,7 +50,7 @@ final class CallLog: Sendable {
         if case .message(_, let bytes) = event, AnswerReport(bytes) != nil { return }
         if !json, follow(event) { return }
         let own = own.withLock { $0 }
-        let line = names.withLock { names in CallEvent(event, own: own) { names[$0] ?? "\($0)" } }
+        let line = names.withLock { names in CallEvent(event, own: own) { names[$0] } }
         switch event {
         case .speechStarted, .speechEnded, .echoReadinessChanged, .referenceRetimed, .playoutMarginChanged,
             .device(.endOfInput):
@@ -87,10 +88,10 @@ final class CallLog: Sendable {
     func show(_ statistics: CallStatistics) { Console.emit(statistics) }
 
     /// What a participant is called.
-    func name(_ participant: ParticipantID) -> String { names.withLock { $0[participant] ?? "\(participant)" } }
+    func name(_ participant: ParticipantID) -> String { names.withLock { $0[participant] } }
 
     private func remember(_ participant: Participant) {
-        names.withLock { $0[participant.id] = participant.identity }
+        names.withLock { $0.remember(participant.id, as: participant.identity) }
     }
 
     private func tell(_ event: CallEvent) {
