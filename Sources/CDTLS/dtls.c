@@ -130,7 +130,7 @@ static void read_datagrams(dv_dtls *connection) {
         const int count = SSL_read(connection->ssl, bytes, sizeof bytes);
         if (count > 0) {
             connection->taken++;
-            if (count <= DV_DTLS_DATAGRAM_LIMIT) dv_queue_append(&connection->received, bytes, (size_t)count);
+            dv_queue_append(&connection->received, bytes, (size_t)count);
             continue;
         }
         const int error = SSL_get_error(connection->ssl, count);

@@ -27,7 +27,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var carrier = DatagramCarrier()
     /// The path that the server was asked to follow.
     private var followedPath: UInt32 = 0
-    private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
+    /// Holds one that is too long too, so that it is counted.
+    private var control = [UInt8](repeating: 0, count: RoomProtocol.longestDatagram)
 
     /// What became of a datagram.
     package enum Outcome: Equatable, Sendable {

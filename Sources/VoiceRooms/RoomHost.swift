@@ -21,7 +21,8 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var talking = FIFOQueue<PeerID>()
     /// The media of each peer, held to its limits; by the peer's place in the table.
     private var meters: [MediaMeters] = []
-    private var control = [UInt8](repeating: 0, count: RoomProtocol.datagramLimit)
+    /// Holds one that is too long too, so that it is counted.
+    private var control = [UInt8](repeating: 0, count: RoomProtocol.longestDatagram)
 
     private struct MediaMeters {
         var sound = RateMeter()

@@ -13,6 +13,9 @@ package enum RoomProtocol {
     /// IPv6 path: 1280 bytes (RFC 8200 section 5).
     package static let datagramLimit = 1180
 
+    /// Bytes of what is looked at of the network, at most: more fit into no datagram of an Ethernet's.
+    static let longestDatagram = 1500
+
     /// Frames in a control datagram at most: a whole window of sequenced messages, and four that are not sequenced.
     package static let frameLimit = 36
 

@@ -70,6 +70,28 @@ struct HostileInputTests {
         }
     }
 
+    @Test(arguments: [RoomProtocol.datagramLimit + 1, 1400])
+    func aControlDatagramThatIsTooLongIsCounted(count: Int) throws {
+        // Given alice and a server who talk
+        var rooms = try kitchen("alice")
+        rooms.keepsCopies = true
+        rooms.run(for: .seconds(3))
+        let alice = rooms.clients[0].endpoint
+        let control: [UInt8] = [13, 1]
+        let question = try #require(rooms.copies.first { $0.source == alice && $0.bytes.starts(with: control) })
+        let answer = try #require(rooms.copies.first { $0.destination == alice && $0.bytes.starts(with: control) })
+        let rest = [UInt8](repeating: 0, count: count)
+        // When either sends more at once than it may, behind the record's header
+        let outcome = rooms.outcome(of: Array(question.bytes.prefix(10)) + rest, from: alice)
+        #expect(outcome == .control)
+        var bytes = Array(answer.bytes.prefix(10)) + rest
+        var datagram = bytes.mutableSpan
+        _ = rooms.clients[0].guest.receive(&datagram, now: rooms.now)
+        // Then the other counts it
+        #expect(rooms.directory.statistics.rejectedDatagrams == 1)
+        #expect(rooms.clients[0].session.statistics.rejectedDatagrams == 1)
+    }
+
     @Test func joinsThatNobodyVerifiesAreBounded() throws {
         var directory = RoomDirectory(key: CookieKey(high: 1, low: 2))
         for number in 0..<2000 {

@@ -11,8 +11,8 @@ package import VoicePeers
 ///     media ───► unprotect, protect: SRTP
 ///
 /// Both ends must name `duplex-room/1` (RFC 7301) and an SRTP profile. Nothing is resumed or renegotiated. A control
-/// datagram has 1 to 1200 bytes and is one record. Up to 64 records and datagrams wait each way for each peer; what
-/// comes beyond is lost.
+/// datagram is one record; of its own it sends 1 to 1200 bytes. Up to 64 records and datagrams wait each way for each
+/// peer; what comes beyond is lost.
 ///
 /// OpenSSL measures by the system's clock how long an answer is awaited: deadlines are that much later than `now`.
 /// Allocates for records, never for media. One owner; nothing blocks, but files of authorities are read when a server's
