@@ -108,6 +108,35 @@ struct ServedSessionTests {
         #expect(messages.last?["response"]?["status_details"]?["error"]?["message"] == "broken")
     }
 
+    @Test("a cough while an answer is thought of does not take the question with it")
+    func cough() throws {
+        var talk = try ServedTalk(isManual: false)
+        try talk.append(.seconds(6))
+        func hear(_ text: String, at start: Duration) throws -> [ServedSession.Output] {
+            talk.session.speechStarted(at: start)
+            talk.session.speechStopped(at: start + .milliseconds(200), heard: start + .milliseconds(700))
+            for case .recognise(let item, _, _) in try talk.takeOrders() {
+                talk.session.recognised(item, .success(text))
+            }
+            return try talk.takeOrders()
+        }
+        func question(_ response: String) -> [ServedSession.Output] {
+            [.respond(response: response, [.user("what time is it")], instructions: "", tools: [])]
+        }
+        let asked = try hear("what time is it", at: .seconds(1))
+        #expect(asked == question("resp_1"))
+        let coughed = try hear("", at: .seconds(3))
+        #expect(coughed == question("resp_2"))
+        // Once it was answered a cough asks for nothing.
+        #expect(try talk.speak("Noon.", .seconds(1), of: "resp_2") == true)
+        talk.session.responseEnded("resp_2", nil)
+        _ = try talk.takeOrders()
+        let again = try hear("", at: .seconds(5))
+        #expect(again == [])
+        let done = try talk.takeMessages().last?["response"]
+        #expect(done?["id"] == "resp_3" && done?["status"] == "completed")
+    }
+
     @Test("an answer is cut to the word where the client says, and the next one knows it")
     func truncation() throws {
         var talk = try ServedTalk()
@@ -341,6 +370,36 @@ struct ServedSessionHostileTests {
             if case .recognise(_, let samples, _) = order { samples.count } else { nil }
         }
         #expect(lengths == [7_200])
+    }
+
+    @Test("of what is said while settings change nothing is lost")
+    func updateWithinSpeech() throws {
+        var talk = try ServedTalk(isManual: false)
+        func update(_ detection: JSON) throws {
+            try talk.request([
+                "type": "session.update",
+                "session": ["type": "realtime", "audio": ["input": ["turn_detection": detection]]],
+            ])
+        }
+        try talk.append(.seconds(1))
+        talk.session.speechStarted(at: .milliseconds(500))
+        _ = try talk.takeOrders()
+        _ = try talk.takeMessages()
+        // Speech is found as before, so the turn goes on.
+        try update(["type": "server_vad", "interrupt_response": false])
+        #expect(try talk.takeOrders() == [])
+        #expect(try talk.takeTypes() == ["session.updated"])
+        // What was said is a turn, and what is said on is found anew.
+        try update(["type": "server_vad", "silence_duration_ms": 900])
+        #expect(
+            try talk.takeTypes() == [
+                "input_audio_buffer.speech_stopped", "input_audio_buffer.committed", "conversation.item.added",
+                "conversation.item.done", "response.created", "session.updated",
+            ])
+        let orders = try talk.takeOrders()
+        let lengths = orders.compactMap { if case .recognise(_, let samples, _) = $0 { samples.count } else { nil } }
+        #expect(lengths == [24_000 * 8 / 10])
+        #expect(orders.last == .detect(talk.session.settings.detection, rate: 24_000))
     }
 
     @Test("an answer without end is cut")

@@ -5,6 +5,15 @@ package enum ServedLine: Equatable, Sendable {
     case assistant(said: String, heard: String)
     /// A function was called, and what came of it; nil where that is not known.
     case call(DialogToolCall, output: String?)
+
+    /// Whether nobody has said anything to it, as the last of the lines.
+    var waitsForAnswer: Bool {
+        switch self {
+        case .user: true
+        case .assistant: false
+        case .call(_, let output): output != nil
+        }
+    }
 }
 
 /// What went wrong on the server's side.

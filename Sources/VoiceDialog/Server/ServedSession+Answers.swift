@@ -16,9 +16,11 @@ extension ServedSession {
         guard let current = response, !current.hasBegun, recognising.isEmpty else { return }
         response?.hasBegun = true
         if let failure = failedRecognition.take() { return finish(.failed(failure)) }
-        let lines = conversation.lines
-        // Nothing was understood.
-        if case .user("")? = lines.last { return finish(.completed) }
+        let all = conversation.lines
+        let nothing = ServedLine.user("")
+        let lines = all.filter { $0 != nothing }
+        // Nothing was understood. What waits before it is answered all the same: a cough may have ended its answer.
+        if all.last == nothing, lines.last?.waitsForAnswer != true { return finish(.completed) }
         // Among them, since many models refuse a system message between others.
         let told = conversation.items.compactMap(\.instruction)
         let instructions = ([current.instructions] + told).filter { !$0.isEmpty }.joined(separator: "\n\n")

@@ -149,11 +149,16 @@ package struct ServedSession: Sendable {
     }
 
     private mutating func update(_ session: JSON) throws(RequestFault) {
-        let before = settings
-        settings = try settings.updated(by: session)
-        if settings.input != before.input { input = ServedInput(settings.input, origin: input.time(input.end)) }
+        let next = try settings.updated(by: session)
+        let isOtherSound = next.input != settings.input
+        let looksAnew = isOtherSound || !ServedSettings.Detection.areAlike(next.detection, settings.detection)
+        // What looks for speech anew has heard nothing of what was said so far: that is a turn. Where the client is to
+        // say from now on when one ends, it stays in the buffer.
+        if looksAnew, isOtherSound || next.detection != nil { stopSpeech(at: input.end, until: input.end) }
+        settings = next
+        if isOtherSound { input = ServedInput(settings.input, origin: input.time(input.end)) }
         send("session.updated", ["session": settings.json])
-        if settings.input != before.input || settings.detection != before.detection { detect() }
+        if looksAnew { detect() }
     }
 
     private mutating func add(_ item: ServedItem, after: String? = nil) throws(RequestFault) {

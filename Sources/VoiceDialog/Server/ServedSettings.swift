@@ -14,6 +14,11 @@ package struct ServedSettings: Equatable, Sendable {
         package var interruptsResponse = true
 
         package init() {}
+
+        /// Whether speech is found by the one as by the other; the rest matters only when some was found.
+        static func areAlike(_ one: Detection?, _ other: Detection?) -> Bool {
+            one?.threshold == other?.threshold && one?.silence == other?.silence
+        }
     }
 
     /// In which shapes the client is told: by its header, from its first `session.update` on by that.
