@@ -197,8 +197,9 @@ extension LibraryTests {
             #expect(unsafe dv_conversation_answer(talk, 0, &utterance, &error) == DV_OK)
             let said = [Float](repeating: 0.3, count: 9_600)
             #expect(unsafe dv_conversation_say(talk, said, 9_600, 44_100, utterance, &taken) == DV_INVALID_ARGUMENT)
-            // Of what is no answer nothing is taken, and what follows is heard all the same
+            // Of what is no answer nothing is taken, nor is it finished, and what follows is heard all the same
             for stranger in [0, utterance + 1, 1_000] {
+                #expect(dv_conversation_finish(talk, stranger) == DV_INVALID_ARGUMENT)
                 #expect(unsafe dv_conversation_say(talk, said, 9_600, 48_000, stranger, &taken) == DV_INVALID_ARGUMENT)
             }
             // And its agent tells of its stages, if they can be

@@ -99,6 +99,24 @@ extension LibraryTests {
             #expect(unsafe dv_engine_event_descriptor(engine, &descriptor) == DV_OK && descriptor > 2)
         }
 
+        @Test("of more names of streams than there may be it is said what was asked too often, and what to do")
+        func streamNames() throws {
+            let engine = try CEngine()
+            var error = dv_error()
+            for number in 0..<256 {
+                #expect(unsafe dv_engine_play_stream(engine.handle, "stream \(number)", &error) == DV_OK)
+            }
+            #expect(unsafe dv_engine_play_stream(engine.handle, "one more", &error) == DV_WRONG_STATE)
+            #expect(text(of: error.code) == "room.tooManyStreamNames")
+            #expect(unsafe dv_engine_play_stream(engine.handle, "stream 7", &error) == DV_OK)
+            // And a stream of the program's own is refused a rate that is none, though nothing is heard from it
+            var (config, stream) = (dv_far_end_config.empty, 7 as dv_far_end)
+            config.near_end_rate = 44_100
+            let status = unsafe dv_engine_publish_stream(engine.handle, "music", 0, &config, &stream, &error)
+            #expect(status == DV_INVALID_ARGUMENT && stream == 0)
+            #expect(text(of: error.message).contains("near_end_rate is 44100"))
+        }
+
         @Test("without an engine that runs the loudspeaker gets silence, whatever the status")
         func silence() throws {
             var sound = [Float](repeating: 1, count: 480)

@@ -495,7 +495,9 @@ dv_status dv_playout_get_statistics(dv_playout playout, dv_playout_statistics *D
 ///
 /// Functions of its control side may be called from any number of threads, never from an audio callback: they allocate
 /// and wait, most for less than a millisecond; which wait longer is said. One that waits for the network does not hold
-/// up others. Its sound side has two halves, capture and playback, that take one call at a time each.
+/// up others. Beside what is said with each, a text that is no UTF-8 is DV_INVALID_ARGUMENT, and where the media thread
+/// does not keep up with what it is told to do DV_EXHAUSTED is returned (`engine.overloaded`). Its sound side has two
+/// halves, capture and playback, that take one call at a time each.
 typedef uint64_t dv_engine;
 
 /// What an engine is for.
@@ -577,7 +579,8 @@ typedef struct dv_engine_config {
 /// - `config`: may be null: voice chat on ALSA's `default`.
 /// - `engine`: where the handle goes; 0 after a failure.
 ///
-/// Control side. DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_UNSUPPORTED, DV_TOO_MANY.
+/// Control side. DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_UNSUPPORTED, DV_TOO_MANY, DV_EXHAUSTED: no file descriptor is
+/// left.
 dv_status dv_engine_create(
     const dv_engine_config *DV_NULLABLE config, dv_engine *DV_NULLABLE engine, dv_error *DV_NULLABLE error);
 
@@ -867,7 +870,8 @@ dv_status dv_engine_event_descriptor(dv_engine engine, int32_t *DV_NULLABLE desc
 /// Stops (1) or resumes (0) sending the microphone, with a fade of 5 ms; the room is told. May be called before
 /// dv_engine_start.
 ///
-/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_EXHAUSTED.
+/// Control side. DV_ROOM_REFUSED: it is done, and the room could not be told yet; that is tried again.
+/// DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_EXHAUSTED.
 dv_status dv_engine_set_muted(dv_engine engine, uint32_t muted, dv_error *DV_NULLABLE error);
 
 /// Scales all that is played, 0…1, the canceller's reference included.
@@ -918,10 +922,11 @@ dv_status dv_engine_apply(
 dv_status dv_engine_set_route(dv_engine engine, uint32_t route, dv_error *DV_NULLABLE error);
 
 /// Goes over to other sound cards, by the names of their PCMs; null: it stays. The call goes on, after about 50 ms of
-/// silence.
+/// silence. An engine with DV_SOUND_CLIENT goes over to cards where both are named; its own sound is not taken then.
 ///
-/// Control side. DV_DEVICE_FAILED: it cannot be opened, and the old ones run again. DV_INVALID_HANDLE, DV_WRONG_STATE:
-/// not started.
+/// Control side. DV_DEVICE_FAILED, DV_NOT_PERMITTED: it cannot be opened, and the old ones run again.
+/// DV_INVALID_ARGUMENT: one alone is named and the sound is the caller's. DV_WRONG_STATE: not started.
+/// DV_INVALID_HANDLE.
 dv_status dv_engine_select_devices(
     dv_engine engine, const char *DV_NULLABLE capture, const char *DV_NULLABLE playback, dv_error *DV_NULLABLE error);
 
@@ -1008,7 +1013,7 @@ dv_status dv_engine_begin_utterance(dv_engine engine, uint32_t utterance, dv_err
 ///
 /// - `stream`: 1 to 64 bytes of UTF-8; 256 names at most.
 ///
-/// Control side. DV_INVALID_ARGUMENT: null, no UTF-8, empty or too long. DV_ROOM_REFUSED: too many names.
+/// Control side. DV_INVALID_ARGUMENT: null, no UTF-8, empty or too long. DV_WRONG_STATE: too many names.
 /// DV_INVALID_HANDLE.
 dv_status dv_engine_play_stream(dv_engine engine, const char *DV_NULLABLE stream, dv_error *DV_NULLABLE error);
 dv_status dv_engine_stop_stream(dv_engine engine, const char *DV_NULLABLE stream, dv_error *DV_NULLABLE error);
@@ -1037,7 +1042,8 @@ dv_status dv_engine_unpublish(dv_engine engine, dv_error *DV_NULLABLE error);
 
 /// Becomes a talker or a listener, as far as the token lets it; DV_EVENT_ROLE follows, or DV_EVENT_REQUEST_FAILED.
 ///
-/// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT: no DV_ROLE_… DV_INVALID_HANDLE, DV_ROOM_REFUSED.
+/// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT: no DV_ROLE_… DV_ROOM_REFUSED: the room cannot be asked
+/// now; a listener is silent all the same, and that is tried again. DV_INVALID_HANDLE.
 dv_status dv_engine_set_role(dv_engine engine, uint32_t role, dv_error *DV_NULLABLE error);
 
 /// Tells something of this engine to everybody in the room, whoever comes later too, and in the rooms that follow; a null
@@ -1047,7 +1053,8 @@ dv_status dv_engine_set_role(dv_engine engine, uint32_t role, dv_error *DV_NULLA
 ///   it does: `listening`, `thinking`, `responding`.
 /// - `value`: 512 bytes at most, together with all keys and other values.
 ///
-/// Control side. DV_INVALID_ARGUMENT: null, no UTF-8, or too much. DV_INVALID_HANDLE, DV_ROOM_REFUSED.
+/// Control side. DV_INVALID_ARGUMENT: null, no UTF-8, or too much. DV_ROOM_REFUSED: the room could not be told yet; that
+/// is tried again. DV_INVALID_HANDLE.
 dv_status dv_engine_set_attribute(
     dv_engine engine, const char *DV_NULLABLE key, const char *DV_NULLABLE value, dv_error *DV_NULLABLE error);
 
@@ -1309,10 +1316,10 @@ dv_status dv_far_end_open(
 ///
 /// - `stream`: 1 to 64 bytes of UTF-8.
 /// - `is_speech`: 1: 32 kbit/s of speech. 0: 96 kbit/s of whatever there is to hear.
-/// - `config`: its queue; null: 5 s.
+/// - `config`: its queue; null, or a `queue_ms` of 0: 5 s.
 ///
-/// Control side. DV_WRONG_STATE: not started. DV_INVALID_ARGUMENT: null, no UTF-8, empty or too long. DV_INVALID_HANDLE,
-/// DV_INVALID_SIZE, DV_EXHAUSTED.
+/// Control side. DV_WRONG_STATE: not started. DV_INVALID_ARGUMENT: null, no UTF-8, empty or too long, or out of its
+/// range. DV_EXHAUSTED: there are three. DV_TOO_MANY, DV_INVALID_HANDLE, DV_INVALID_SIZE.
 dv_status dv_engine_publish_stream(
     dv_engine engine, const char *DV_NULLABLE stream, uint32_t is_speech,
     const dv_far_end_config *DV_NULLABLE config, dv_far_end *DV_NULLABLE far_end, dv_error *DV_NULLABLE error);
@@ -1464,7 +1471,9 @@ dv_status dv_conversation_say(
 
 /// Says that nothing more comes of an answer: what is queued is heard, and then the agent's turn is over.
 ///
-/// DV_BUSY: a dv_conversation_say runs; call again. DV_INVALID_HANDLE.
+/// - `utterance`: one that dv_conversation_answer has given; of one that is over nothing happens.
+///
+/// DV_BUSY: a dv_conversation_say runs; call again. DV_INVALID_ARGUMENT: there is no such answer. DV_INVALID_HANDLE.
 dv_status dv_conversation_finish(dv_conversation conversation, uint32_t utterance);
 
 /// The near talker takes the turn with a button; an answer ends at once. Or gives it up.

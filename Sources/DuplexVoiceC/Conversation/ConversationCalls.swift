@@ -75,9 +75,7 @@ public func dv_conversation_say(
         }
         let taken = try ConversationObject.held(conversation).conversation.offer(
             unsafe SoundSamples(samples, count: frames), rate: rate, of: UtteranceID(rawValue: utterance))
-        guard let count = taken else {
-            throw .argument("utterance \(utterance) is no answer; give the number that dv_conversation_answer returned")
-        }
+        guard let count = taken else { throw .noAnswer(utterance) }
         if let place = unsafe place { unsafe place.pointee = count }
     }
 }
@@ -87,7 +85,14 @@ public func dv_conversation_say(
 public func dv_conversation_finish(_ conversation: dv_conversation, _ utterance: UInt32) -> dv_status {
     reporting(to: nil) { () throws(Failure) in
         let talk = try ConversationObject.held(conversation).conversation
-        guard talk.finish(UtteranceID(rawValue: utterance)) else { throw Failure(DV_BUSY) }
+        guard let isFinished = talk.finish(UtteranceID(rawValue: utterance)) else { throw .noAnswer(utterance) }
+        guard isFinished else { throw Failure(DV_BUSY) }
+    }
+}
+
+extension Failure {
+    fileprivate static func noAnswer(_ utterance: UInt32) -> Failure {
+        .argument("utterance \(utterance) is no answer; give the number that dv_conversation_answer returned")
     }
 }
 

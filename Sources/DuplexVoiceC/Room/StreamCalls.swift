@@ -54,7 +54,8 @@ public func dv_engine_publish_stream(
         var configuration = try flag(is_speech, "is_speech") ? OutgoingStreamConfiguration.speech : .music
         if let config = unsafe config {
             let given = try unsafe dv_far_end_config.read(config)
-            if given.queue_ms != 0 { configuration.queue = .milliseconds(Int(given.queue_ms)) }
+            let asked = try FarEndConfiguration(queueMilliseconds: given.queue_ms, nearEndRate: given.near_end_rate)
+            if given.queue_ms != 0 { configuration.queue = asked.queue }
         }
         guard let name = try unsafe text(stream, "stream") else { throw .argument("stream is null; name one") }
         let object = try EngineObject.held(engine)

@@ -143,8 +143,10 @@ public final class Conversation: Sendable {
         core.agentStages(times, of: answer)
     }
 
-    /// As ``SpokenAnswer/finish()``, without suspending; false where an offer is under way.
-    package func finish(_ answer: UtteranceID) -> Bool {
+    /// As ``SpokenAnswer/finish()``, without suspending; false where an offer is under way, `nil` where there is no such
+    /// answer.
+    package func finish(_ answer: UtteranceID) -> Bool? {
+        guard core.isGiven(answer) else { return nil }
         guard core.farEnd.access.finish(answer.rawValue) else { return false }
         core.finishAnswer(answer)
         return true
