@@ -1,6 +1,6 @@
 /// What a room gets of a muted engine. It is told of the muting either way, and the echo canceller goes on learning.
 public enum MuteKind: UInt8, BitwiseCopyable, CaseIterable, Sendable {
-    /// Nothing: no packet is sent.
+    /// Nothing: behind the fade and 20 ms of silence, in which listeners' decoders come to rest, no packet is sent.
     case stop
     /// Silence, packet after packet, as if nobody spoke: for receivers that take a missing stream for a fault, such as
     /// recorders.

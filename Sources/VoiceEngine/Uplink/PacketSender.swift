@@ -22,9 +22,15 @@ struct PacketSender: ~Copyable {
     private var payloads = SentPayloads()
     private var startsTalkspurt = true
     private var mute = MuteSchedule()
+    /// Silence that is still sent behind what was said, frames.
+    private var rest = 0
     private var frame = CodecFrame()
     /// Of what was at the ADC; made anew where what follows does not follow on.
     private var continuity = SoundContinuity()
+
+    /// How much silence is sent behind sound: 20 ms. An encoder holds back what it looks ahead, up to 6.5 ms, so that
+    /// without it the end of a fade is not heard, and listeners' decoders make up how the voice before it goes on.
+    static let restFrames = 960
 
     init(encoder: consuming OpusEncoder, statistics: inout SenderStatistics) {
         plan = SenderPlan(settings: encoder.settings)
@@ -40,6 +46,7 @@ struct PacketSender: ~Copyable {
         stream = start.following(lastStream)
         speech.beginStream(generation: start.generation)
         startsTalkspurt = true
+        rest = 0
         sent = SentCounts()
         payloads.forget()
     }
@@ -125,7 +132,8 @@ struct PacketSender: ~Copyable {
         guard frame.count >= frames else { return }
         if stream != nil {
             for first in stride(from: 0, to: frame.count, by: frames) {
-                if !speech.isCut && (frame.isAudible || frame.isSent && mute.sends(frames)) {
+                if !speech.isCut && (frame.isAudible || rest > 0 || frame.isSent && mute.sends(frames)) {
+                    rest = frame.isAudible ? Self.restFrames : max(rest - frames, 0)
                     send(first..<first + frames, end: end, clock: clock, to: &outlet, statistics: &statistics)
                 } else {
                     pause()
@@ -161,6 +169,7 @@ struct PacketSender: ~Copyable {
 
     private mutating func pause() {
         startsTalkspurt = true
+        rest = 0
         payloads.forget()
     }
 

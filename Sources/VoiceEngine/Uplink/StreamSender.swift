@@ -50,8 +50,8 @@ struct StreamSender: ~Copyable {
     private var quiet = StreamSender.rest
     /// Frames to come that are not sent.
     private var skipped = 0
-    /// How much silence is sent behind sound: 60 ms.
-    private static let rest = 2_880
+    /// How much silence is sent behind sound: 60 ms, with what ``PacketSender`` sends behind it.
+    private static let rest = 2_880 - PacketSender.restFrames
 
     init(_ encoding: StreamEncoding) throws(EngineError) {
         reports = StreamReports(

@@ -1,0 +1,119 @@
+import Glibc
+import Testing
+import VoiceCoding
+import VoiceRealtime
+import VoiceWire
+
+@testable import VoiceEngine
+
+@Suite("The end of what is said")
+struct SpokenEndTests {
+    /// A sender of packets of 20 ms that gets a tone of 500 Hz, -8 dBFS, and a listener that decodes what is sent.
+    private struct Bench: ~Copyable {
+        private var sender: PacketSender
+        private var outlet: PacketOutlet
+        private var sent: PacketConsumer
+        private var decoder: OpusDecoder
+        private var statistics: SenderStatistics
+        private let wake: WakeSignal
+        private var blocks = 0
+        /// What was decoded of each packet, and what it says of its level.
+        var heard: [(sound: [Float], level: UInt8?)] = []
+
+        init() throws {
+            // All that may throw first: what cannot be copied is made at once, or not at all.
+            let wake = try WakeSignal()
+            let encoder = try OpusEncoder()
+            let decoder = try OpusDecoder()
+            let ring = PacketRing(minimumSlots: 16)
+            var statistics = SenderStatistics()
+            sender = PacketSender(encoder: encoder, statistics: &statistics)
+            outlet = PacketOutlet(sending: ring.producer, networkWake: wake.handle)
+            sent = ring.consumer
+            self.decoder = decoder
+            self.statistics = statistics
+            self.wake = wake
+            sender.publish(RTPStreamStart(synchronizationSource: 1, sequenceNumber: 0, timestamp: 0))
+        }
+
+        private var time: MonotonicTime {
+            MonotonicTime(nanoseconds: 1_000_000_000).advanced(byFrames: 480 * blocks, sampleRate: 48_000)
+        }
+
+        /// Lets 10 ms pass in which the tone sounds; with `fades` its last 5 ms fade out.
+        mutating func speak(fades: Bool = false) throws {
+            let (first, step) = (480 * blocks, 2 * Double.pi * 500 / 48_000)
+            let sound = (0..<480).map { frame in
+                let gain = fades ? min(Double(480 - frame) / 240, 1) : 1.0
+                return Float(0.4 * gain * sin(Double(first + frame) * step))
+            }
+            try pass(sound, isAudible: true, isSent: true)
+        }
+
+        /// Lets 10 ms pass that are muted, or, with `isClosed`, that the gate does not let through.
+        mutating func beSilent(isClosed: Bool) throws {
+            try pass([Float](repeating: 0, count: 480), isAudible: isClosed, isSent: !isClosed)
+        }
+
+        mutating func interrupt() -> Bool { sender.begin(generation: 1, now: time) }
+
+        private mutating func pass(_ block: [Float], isAudible: Bool, isSent: Bool) throws {
+            let moment = BlockMoment(
+                adcTime: time, delayFrames: 0, level: isAudible ? -11 : -127, hasVoice: isAudible,
+                isAudible: isAudible, isSent: isSent)
+            let clock = RunClock(start: time, isLive: false, ownsThread: false)
+            blocks += 1
+            sender.collect(block.span, moment, clock: clock, to: &outlet, statistics: &statistics)
+            while sent.available > 0 {
+                let bytes = unsafe Array(sent.buffer())
+                sent.release()
+                let packet = try RTPPacket(parsing: bytes.span)
+                var sound = [Float](repeating: 0, count: 960)
+                var span = sound.mutableSpan
+                _ = try decoder.decode(packet.payload, into: &span)
+                heard.append((sound, packet.audioLevel(id: Uplink.audioLevelID)?.level))
+            }
+        }
+
+        /// The peak of what the listener makes up where nothing more comes.
+        mutating func madeUpPeak() throws -> Float {
+            var sound = [Float](repeating: 0, count: 960)
+            var span = sound.mutableSpan
+            _ = try decoder.conceal(into: &span)
+            return SpokenEndTests.peak(sound[...])
+        }
+    }
+
+    private static func peak(_ sound: ArraySlice<Float>) -> Float { sound.reduce(0) { max($0, abs($1)) } }
+
+    @Test(
+        "Given a voice that is muted, or that the gate shuts out, when it ends anywhere in a packet, then its fade is heard and nothing is made up behind it",
+        arguments: [false, true], [0, 1])
+    func fade(isClosed: Bool, block: Int) throws {
+        // Given a second, the last block of which is the first or the second of its packet
+        var bench = try Bench()
+        for _ in 0..<98 + block { try bench.speak() }
+        try bench.speak(fades: true)
+        // When nothing more is said
+        for _ in 0..<20 { try bench.beSilent(isClosed: isClosed) }
+        // Then one packet follows that of the fade, in which the decoder comes to rest: a tenth of the tone
+        let heard = bench.heard
+        #expect(heard.count == 51)
+        let last = try #require(heard.last)
+        #expect(last.level == 127)
+        #expect(Self.peak(last.sound.suffix(480)) < 0.04)
+        let madeUp = try bench.madeUpPeak()
+        #expect(madeUp < 0.04)
+    }
+
+    @Test("Given a voice that is interrupted, when it falls silent, then nothing more is sent of it")
+    func interrupted() throws {
+        var bench = try Bench()
+        for _ in 0..<100 { try bench.speak() }
+        let isNew = bench.interrupt()
+        #expect(isNew)
+        for _ in 0..<20 { try bench.beSilent(isClosed: false) }
+        let heard = bench.heard
+        #expect(heard.count == 50)
+    }
+}
