@@ -72,6 +72,8 @@ struct GraphTests {
         #expect(drawn.exitCode == 0)
         #expect(drawn.standardOutput.contains("a&lt;b&amp;c.wav") && drawn.standardOutput.contains("end → stop"))
         #expect(drawn.standardOutput.hasPrefix("<svg") && drawn.standardOutput.contains("</svg>"))
+        let missing = try ChildProcess.run(["graph", "check", folder("none.json")])
+        #expect(missing.exitCode == 66 && missing.standardError.hasPrefix("error: the graph '"), "\(missing)")
     }
 
     @Test("draw blames a full disk on the option that names the file")

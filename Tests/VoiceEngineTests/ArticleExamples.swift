@@ -14,6 +14,7 @@ func call(url: String, token: String) async {
         print("\(others.count) others are here")
     } catch {
         print(PlainText.escaped("\(error)"))
+        return await engine.stop()
     }
     listening: for await event in events {
         switch event {

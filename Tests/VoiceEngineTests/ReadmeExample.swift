@@ -10,6 +10,7 @@ func talk(url: String, token: String) async throws {
     try await engine.join(RoomEndpoint(url: url, token: token))
     for await event in events {
         if case .participantLeft = event { break }
+        if case .left = event { break }
     }
     await engine.stop()
 }

@@ -30,15 +30,12 @@ struct GraphFile: ParsableArguments {
 
     /// The graph; every fault is complained of.
     func description() throws -> GraphDescription {
+        let json = try text()
         do throws(GraphError) {
-            return try GraphDescription(json: try bytes(), catalog: .builtIn)
+            return try GraphDescription(json: json, catalog: .builtIn)
         } catch {
             throw Failure(error, in: path)
         }
-    }
-
-    private func bytes() throws(GraphError) -> [UInt8] {
-        do { return try text() } catch { throw GraphError("\((error as? Failure)?.message ?? "\(error)")") }
     }
 }
 
