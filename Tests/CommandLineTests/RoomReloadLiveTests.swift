@@ -28,10 +28,12 @@ struct RoomReloadLiveTests {
             url = try #require(try server.event("listening")["url"] as? String)
         }
 
-        /// Others in place of the files that are there, which the server is told to read.
-        func replace() throws {
+        /// Others in place of the files that are there, which the server is told to read, and says that it has.
+        mutating func replace() throws {
             try Self.put(identities[1], key: "two", in: folder)
             server.hangUp()
+            let told = try server.event("reloaded")["detail"] as? String
+            #expect(told == "read again: the certificate and 1 key")
         }
 
         private static func put(_ identity: TestAuthority.Identity, key: String, in folder: TestFolder) throws {
@@ -68,7 +70,7 @@ struct RoomReloadLiveTests {
     @Test("takes new keys by 'kid' and shows the new certificate; the old ones open nothing more, and calls go on")
     func reload() throws {
         // Given a call under the first key and the first certificate
-        let served = try Served()
+        var served = try Served()
         let (first, second) = (served.authorities[0], served.authorities[1])
         let old = try served.token("a")
         #expect(try served.call(old, trusting: first).wait().exitCode == 0)
@@ -82,7 +84,7 @@ struct RoomReloadLiveTests {
         try served.replace()
         let new = try served.token("c")
         var welcome = try served.call(new, trusting: second).wait()
-        // The signal may come later than the first call
+        // The server's thread may take the certificate later than the first call
         for _ in 0..<20 where welcome.exitCode != 0 { welcome = try served.call(new, trusting: second).wait() }
         // Then who trusts the second authority comes in with a token of the second key
         #expect(welcome.exitCode == 0, "\(welcome.standardError)")

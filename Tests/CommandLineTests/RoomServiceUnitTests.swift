@@ -1,27 +1,39 @@
 import Foundation
 import Testing
 
+@testable import duplex
+
 @Suite("The room server's systemd unit")
 struct RoomServiceUnitTests {
     private static let unit = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().appendingPathComponent("../../tools/packaging/duplex-room.service")
 
+    /// The values of a setting of the unit.
+    private func values(_ name: String) throws -> [String] {
+        try String(contentsOf: Self.unit, encoding: .utf8).split(separator: "\n")
+            .filter { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+
     @Test("a reload puts the keys as they are now where the server reads them again, and then tells it to")
     func reload() throws {
-        // Given the unit's settings
-        let lines = try String(contentsOf: Self.unit, encoding: .utf8).split(separator: "\n").map(String.init)
-        func values(_ name: String) -> [String] {
-            lines.filter { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
-        }
         // When the server is started, then by keys that are copied before
-        let start = try #require(values("ExecStart").first).split(separator: " ")
+        let start = try #require(try values("ExecStart").first).split(separator: " ")
         let keys = String(start[try #require(start.firstIndex(of: "--key-file")) + 1])
-        let before = try #require(values("ExecStartPre").first)
+        let before = try #require(try values("ExecStartPre").first)
         #expect(before.hasPrefix("+") && before.contains("/etc/duplexvoice/keys \(keys)'"))
         // And a reload copies them there again, as root, before the server looks: a credential stays as it was at start
-        let reload = values("ExecReload")
+        let reload = try values("ExecReload")
         #expect(reload.count == 2 && reload[0].hasPrefix("+") && reload[0].contains("/etc/duplexvoice/keys \(keys)'"))
         #expect(reload.last?.contains("kill -HUP") == true)
-        #expect(!keys.hasPrefix("%d/") && values("LoadCredential").isEmpty)
+        let credentials = try values("LoadCredential")
+        #expect(!keys.hasPrefix("%d/") && credentials.isEmpty)
+    }
+
+    @Test("what stays wrong however often it is tried is not tried again: the command line, a file, a right")
+    func restart() throws {
+        #expect(try values("Restart") == ["on-failure"])
+        let final: [Failure.Code] = [.usage, .inputUnusable, .permissionDenied]
+        let codes = final.map { "\($0.rawValue)" }.joined(separator: " ")
+        #expect(try values("RestartPreventExitStatus") == [codes])
     }
 }

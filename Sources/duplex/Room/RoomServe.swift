@@ -92,7 +92,7 @@ struct RoomServe: AsyncParsableCommand {
                 for await event in server.events { log.show(event) }
             }
             // Whoever runs services sends SIGTERM to restart one; Control-C is a person who ends it.
-            let signal = await serve(server, verifier, until: interruption)
+            let signal = await serve(server, verifier, log, until: interruption)
             server.stop(restarting: signal == SIGTERM)
             await follower.value
             log.end(server.statistics)
@@ -101,23 +101,34 @@ struct RoomServe: AsyncParsableCommand {
 
     /// Waits for the signal that ends it. SIGHUP has files read again, but where a terminal went away.
     private func serve(
-        _ server: RoomServer, _ verifier: TokenVerifier, until interruption: Interruption
+        _ server: RoomServer, _ verifier: TokenVerifier, _ log: RoomServeLog, until interruption: Interruption
     ) async -> Int32? {
         while true {
             let signal = await interruption.wait()
             guard signal == SIGHUP, isatty(STDIN_FILENO) == 0 else { return signal }
-            do throws(RoomServerError) {
-                try server.reloadIdentity()
-            } catch {
-                Console.complain("the certificate in use stays: \(Failure(error).message)")
-            }
-            guard !dev else { continue }
+            reload(server, verifier, log)
+        }
+    }
+
+    /// Reads certificate and keys again; of what cannot be read the old stays.
+    private func reload(_ server: RoomServer, _ verifier: TokenVerifier, _ log: RoomServeLog) {
+        var reread: [String] = []
+        do throws(RoomServerError) {
+            try server.reloadIdentity()
+            if !plaintext { reread.append("the certificate") }
+        } catch {
+            Console.complain("the certificate in use stays: \(Failure(error).message)")
+        }
+        if !dev {
             do {
-                verifier.keyring.replace(keys: try secret.loadKeys())
+                let keys = try secret.loadKeys()
+                verifier.keyring.replace(keys: keys)
+                reread.append(keys.count.counted("key"))
             } catch {
                 Console.complain("the keys in use stay: \((error as? Failure)?.message ?? "\(error)")")
             }
         }
+        if !reread.isEmpty { log.reloaded(reread.joined(separator: " and ")) }
     }
 
     private func security(names: [String]) throws -> RoomServerSecurity {

@@ -24,6 +24,9 @@ final class RoomServeLog: Sendable {
         if json { Console.emit(RoomCall(command: call)) } else { Console.say(call) }
     }
 
+    /// Files were read again, after SIGHUP.
+    func reloaded(_ files: String) { tell(RoomEvent(type: "reloaded", detail: "read again: \(files)")) }
+
     func show(_ event: RoomDirectoryEvent) {
         switch event {
         case .roomOpened(let room): tell(RoomEvent(type: "room_opened", detail: "room '\(room)' opened", room: room))
