@@ -153,6 +153,9 @@ extension RoomSession {
             else { throw .invalidValue }
             arriving = (grant, [])
         case .participantJoined(let entry) where arriving != nil:
+            guard arriving?.entries.contains(where: { $0.participant == entry.participant }) == false else {
+                throw .invalidValue
+            }
             arriving?.entries.append(entry)
             // A long roster over a long path may take more than an attempt's time, and would with each attempt.
             if state == .reconnecting { attemptEnds = now + attemptTime }
@@ -176,6 +179,8 @@ extension RoomSession {
         switch message {
         case .handled(let count): try outbox.takeHandled(count)
         case .participantJoined(let entry):
+            // What it published before would stay with whoever follows these events.
+            guard roster[entry.participant] == nil else { throw .invalidValue }
             try roster.insert(entry)
             events.append(.participantJoined(entry))
         case .participantLeft(let participant, let reason):

@@ -34,6 +34,22 @@ struct RoomMediaTests: RoomMediaTesting {
         }
     }
 
+    @Test("a stream that comes to be of another source, or another's, is played as that alone")
+    func anothers() {
+        // Given a room that says so of anna's stream
+        var media = joined([entry(1, "anna"), entry(2, "ben", publishes: false)])
+        let (anna, ben) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2))
+        let stream = StreamID(rawValue: 10)
+        for source in 101...110 as ClosedRange<UInt32> {
+            let published = PublishedStream(StreamAssignment(stream: stream, synchronizationSource: source))
+            #expect(media.handle(.published(anna, published)).map(text) == ["drop \(source - 1)", "play \(source)"])
+        }
+        let last = PublishedStream(StreamAssignment(stream: stream, synchronizationSource: 110))
+        #expect(media.handle(.published(ben, last)).map(text) == ["drop 110", "play 110"])
+        // Then it is his alone
+        #expect(media.talkers == [110: ben])
+    }
+
     @Test("a volume holds for what a participant publishes later, and for nobody who comes after it")
     func volumes() {
         var media = joined([entry(1, "anna", publishes: false), entry(2, "ben")])

@@ -92,6 +92,28 @@ struct HostileInputTests {
         #expect(rooms.clients[0].session.statistics.rejectedDatagrams == 1)
     }
 
+    @Test func whoIsThereDoesNotComeAgain() throws {
+        // Given alice, whose server tells of bob's arrival again and again, each time with another stream
+        let rooms = try kitchen("alice")
+        var session = rooms.clients[0].session
+        let bob = ParticipantID(rawValue: 1000)
+        var (server, client) = (DatagramCarrier(), DatagramCarrier())
+        for number in 1...8 as ClosedRange<UInt32> {
+            let stream = StreamAssignment(stream: StreamID(rawValue: 2000 + number), synchronizationSource: number)
+            let entry = RosterEntry(participant: bob, identity: "bob", name: "", streams: [PublishedStream(stream)])
+            server.send(.participantJoined(entry))
+        }
+        let datagram = try #require(server.nextDatagram(now: rooms.now))
+        try client.receive(datagram.span, now: rooms.now)
+        session.exchange(through: &client, now: rooms.now)
+        // Then he comes once
+        var arrivals = 0
+        while let event = session.pollEvent() { if case .participantJoined = event { arrivals += 1 } }
+        #expect(arrivals == 1)
+        #expect(session.roster[bob]?.streams.map(\.assignment.synchronizationSource) == [1])
+        #expect(session.statistics.rejectedDatagrams == 7)
+    }
+
     @Test func joinsThatNobodyVerifiesAreBounded() throws {
         var directory = RoomDirectory(key: CookieKey(high: 1, low: 2))
         for number in 0..<2000 {

@@ -252,10 +252,15 @@ package struct RoomMedia {
     /// A participant publishes a stream, perhaps for long.
     private mutating func appear(_ stream: PublishedStream, of participant: ParticipantID, isNew: Bool) -> [Action] {
         let assignment = stream.assignment
+        // A stream is one participant's, by one source: of what it was before nothing is kept, whatever a room says.
+        let isAnothers = published[assignment.stream].map {
+            $0.publisher != participant || $0.stream.assignment != assignment
+        }
+        let dropped = isAnothers == true ? drop(assignment.stream) : []
         published[assignment.stream] = (participant, stream)
         let chosen = choose { $0.appear(assignment.stream, name: stream.name, of: participant, isNew: isNew, &$1) }
-        guard played[participant].contains(assignment) else { return chosen }
-        return chosen + change(assignment.stream) { $0.take(stream.generation) }
+        guard played[participant].contains(assignment) else { return dropped + chosen }
+        return dropped + chosen + change(assignment.stream) { $0.take(stream.generation) }
             + expectSilence(!stream.mute.isEmpty, on: assignment.stream)
     }
 
