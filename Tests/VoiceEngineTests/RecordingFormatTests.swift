@@ -74,6 +74,33 @@ struct RecordingFormatTests {
         #expect(RecordedPiece(rawValue: 0) == nil && RecordedPiece(rawValue: 17) == nil)
     }
 
+    @Test(
+        "Given a jitter buffer of any capacity and any times, when its engine is recorded, then the recording has what the buffer makes of them",
+        arguments: [true, false])
+    func playout(isLarge: Bool) throws {
+        let time = Duration.seconds(isLarge ? 1_000_000_000_000 : -1_000_000_000_000)
+        var configuration = EngineConfiguration.voiceChat
+        configuration.playout.packetCapacity = isLarge ? .max : -1
+        (configuration.playout.minimumDelay, configuration.playout.maximumDelay) = (time, time)
+        (configuration.playout.skippedExcess, configuration.playout.keptLateness) = (time, time)
+        configuration.playout.keptAfterFreeze = time
+        try configuration.validate()
+        var settings = RecordedSettings(
+            configuration, includesSound: true, devicePeriod: 480, keepsDeadlines: true)
+        var writer = RecordCoder()
+        try settings.code(with: &writer)
+        var reader = RecordCoder(reading: writer.bytes)
+        var read = RecordedSettings()
+        try read.code(with: &reader)
+        let playout = try read.configuration().playout
+        #expect(reader.isAtEnd && playout.packetCapacity == (isLarge ? 4_096 : 16))
+        let times = [
+            playout.minimumDelay, playout.maximumDelay, playout.skippedExcess, playout.keptLateness,
+            playout.keptAfterFreeze,
+        ]
+        #expect(times == [Duration](repeating: .seconds(isLarge ? 86_400 : -86_400), count: 5))
+    }
+
     /// The sizes and the order of all that is written. Where this fails, what is written has changed: raise
     /// `RecordingFormat.version`, add a line to docs/recording.md, and only then correct what stands here.
     @Test("the form of version 4 is this, and any other form is another version")

@@ -38,7 +38,7 @@ package struct RecordedSettings: Sendable {
         encoder = configuration.encoder
         adaptation = configuration.adaptation
         application = configuration.application
-        playout = configuration.playout
+        playout = configuration.playout.recordable
         playoutMargin = configuration.playoutMargin
         maximumStreams = UInt8(configuration.maximumStreams)
         self.devicePeriod = Int32(devicePeriod)
@@ -159,6 +159,20 @@ extension ProcessingSettings {
 extension PlayoutConfiguration {
     /// What a jitter buffer may hold in a replay: more than any preset asks for.
     private static let packetCapacities = 1...4_096
+    /// A jitter buffer takes what is longer than a day for a day.
+    private static let longestTime = Duration.seconds(86_400)
+
+    /// The same in the ranges that a recording has, beyond which a jitter buffer tells nothing apart: its engine takes
+    /// any capacity and any time.
+    fileprivate var recordable: PlayoutConfiguration {
+        func bounded(_ time: Duration) -> Duration { min(max(time, .zero - Self.longestTime), Self.longestTime) }
+        var playout = self
+        playout.packetCapacity = min(max(packetCapacity, 16), Self.packetCapacities.upperBound)
+        (playout.minimumDelay, playout.maximumDelay) = (bounded(minimumDelay), bounded(maximumDelay))
+        (playout.skippedExcess, playout.keptLateness) = (bounded(skippedExcess), bounded(keptLateness))
+        playout.keptAfterFreeze = bounded(keptAfterFreeze)
+        return playout
+    }
 
     mutating func code(with coder: inout RecordCoder) throws(RecordingFault) {
         try coder.code(&cost.delayPerMillisecond)
