@@ -271,6 +271,9 @@ extension LibraryTests {
             #expect(refusal { set(&$0.room, String(repeating: "r", count: 129)) }.hasPrefix("grants.room is 129 bytes"))
             #expect(refusal { $0.may_not_join = 2 } == "grants.may_not_join is 2; take 0 or 1")
             #expect(refusal { $0.identity.0 = -1 } == "grants.identity is not UTF-8")
+            // Nor is one made that would never open anything, as where nobody has said until when
+            #expect(refusal { _ in }.hasPrefix("grants.not_before is 0 and grants.expires 0; give seconds since 1970"))
+            #expect(refusal { ($0.not_before, $0.expires) = (-1, 5) }.hasPrefix("grants.not_before is -1"))
             var error = dv_error()
             #expect(unsafe dv_token_create(nil, nil, nil, nil, &error) == DV_INVALID_ARGUMENT)
             #expect(unsafe dv_token_check(nil, nil, nil, 0, nil, &error) == DV_INVALID_ARGUMENT)

@@ -44,8 +44,8 @@ def create_token(
     Key and secret are those of the room's server, the secret of 32 bytes at least. Texts are of 128 bytes at most.
     """
     start = time.time() if not_before is None else not_before
-    if not 0 <= start <= start + valid_seconds <= _LAST_TIME:
-        raise argument(f"the token would hold from {start} for {valid_seconds} s; give seconds since 1970")
+    if not 0 <= start < start + valid_seconds <= _LAST_TIME:
+        raise argument(f"the token would hold from {start} for {valid_seconds} s; give seconds since 1970, and some")
     grants = sized("dv_token_grants")
     grants.identity = encoded(identity, "identity", _MOST_TEXT)
     grants.room = encoded(room, "room", _MOST_TEXT)

@@ -310,7 +310,10 @@ class TokenTests(unittest.TestCase):
         self.assertEqual(refused.exception.code, "token.expired")
 
     def test_refused(self) -> None:
-        for wrong in ({"identity": ""}, {"identity": "a" * 129}, {"room": ""}, {"valid_seconds": -1}, {"name": "a\0"}):
+        for wrong in (
+            {"identity": ""}, {"identity": "a" * 129}, {"room": ""}, {"valid_seconds": -1}, {"valid_seconds": 0},
+            {"name": "a\0"},
+        ):  # fmt: skip
             with self.assertRaises(dv.ArgumentError, msg=str(wrong)):
                 dv.create_token("key", SECRET, **({"identity": "anna", "room": "kitchen"} | wrong))
         with self.assertRaises(dv.ArgumentError):

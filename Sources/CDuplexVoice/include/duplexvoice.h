@@ -1246,7 +1246,7 @@ typedef struct dv_token_grants {
     uint32_t size;
     /// 1: it does not let anybody in, speak, or listen.
     uint32_t may_not_join, may_not_publish, may_not_subscribe;
-    /// Seconds since 1970 from when and until when it holds.
+    /// Seconds since 1970 from when and until when it holds; `expires` has no default, and is later than `not_before`.
     int64_t not_before, expires;
     /// Who it is, unique in the room: at most 128 bytes, as `room` and `name`.
     char identity[136];
@@ -1263,8 +1263,8 @@ typedef struct dv_token_grants {
 /// - `key`, `secret`: those of the room's server; the secret is 32 bytes long at least.
 /// - `token`: DV_TOKEN_BYTES bytes; empty after a failure.
 ///
-/// Any thread, control. DV_INVALID_ARGUMENT: null, or a field is empty, too long, or no UTF-8; the secret is too short.
-/// DV_INVALID_SIZE.
+/// Any thread, control. DV_INVALID_ARGUMENT: null, or a field is empty, too long, or no UTF-8; the secret is too short;
+/// it would never hold. DV_INVALID_SIZE.
 dv_status dv_token_create(
     const char *DV_NULLABLE key, const char *DV_NULLABLE secret, const dv_token_grants *DV_NULLABLE grants,
     char *DV_NULLABLE token, dv_error *DV_NULLABLE error);

@@ -15,6 +15,11 @@ public func dv_token_create(
         let key = try unsafe TokenKey(key, secret)
         let given = try unsafe dv_token_grants.read(grants)
         let grants = try TokenGrants(given)
+        guard given.not_before >= 0, given.expires > given.not_before else {
+            throw .argument(
+                "grants.not_before is \(given.not_before) and grants.expires \(given.expires); give seconds since 1970, the latter later"
+            )
+        }
         let made: String
         do throws(TokenKeyError) {
             made = try TokenIssuer(key: key).token(for: grants, notBefore: given.not_before, expires: given.expires)
