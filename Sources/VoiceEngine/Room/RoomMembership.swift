@@ -307,14 +307,14 @@ final class RoomMembership {
             if case .requestRefused(.interrupt, let stream, let refusal) = event, refusal != .receiverBusy {
                 endReceipts(of: StreamID(rawValue: stream))
             }
-            let before = media.stay?.own.id
             carryOut(media.handle(event))
-            if let before, before != media.stay?.own.id { texts.startAgain(now: MonotonicTime.now().sinceEpoch) }
+            texts.enter(stay, now: MonotonicTime.now().sinceEpoch)
             if case .joined = event { decide(nil) }
         case .requestFailed(let request, let subject, let error): failed(request, subject, error)
         case .eventsDropped(let count, let grant, let roster):
             broadcast.post(.degraded(.eventsLost(count)))
             carryOut(media.catchUp(grant, roster))
+            texts.enter(stay, now: MonotonicTime.now().sinceEpoch)
         case .ended(let reason):
             carryOut(media.leave())
             end = reason

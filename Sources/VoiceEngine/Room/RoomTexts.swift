@@ -1,7 +1,7 @@
 internal import VoiceRooms
 internal import VoiceText
 
-/// The text streams of one stay in a room, written here and by others.
+/// The text streams of a room, written here and by others, in one stay after another.
 ///
 ///     setText, appendText ──> TextDesk ──> messages ──> room ──> messages ──> TextBoard ──> EngineEvent.text
 ///                                ^                                                │
@@ -16,6 +16,8 @@ struct RoomTexts {
 
     private var desk = TextDesk<ParticipantID>()
     private var board = TextBoard<ParticipantID>()
+    /// The secret of the stay; nil before the first.
+    private var stay: RejoinSecret?
 
     init() {}
 
@@ -60,8 +62,19 @@ struct RoomTexts {
         }
     }
 
-    /// Whoever is in the room knows this participant no more: its texts are another's to them.
+    /// Something could not be sent.
     mutating func startAgain(now: Duration) { desk.startAgain(now: now) }
+
+    /// This is the stay now. In another one than before whoever is in the room knows this participant no more, whatever
+    /// number it has: its texts go to them whole, and theirs come whole, perhaps from others who have their numbers now.
+    mutating func enter(_ stay: RejoinSecret?, now: Duration) {
+        guard let stay, stay != self.stay else { return }
+        if self.stay != nil {
+            desk.startAgain(now: now)
+            board = TextBoard()
+        }
+        self.stay = stay
+    }
 
     // MARK: Out
 
