@@ -107,6 +107,19 @@ struct StoredPacket: BitwiseCopyable {
         return unsafe slots[at].startsStream
     }
 
+    /// Moves when those that wait arrived: the clock that this is told on has jumped.
+    mutating func shiftArrivals(by frames: Int64) {
+        guard count > 0 else { return }
+        for word in 0..<slotCount / UInt64.bitWidth {
+            var bits = unsafe occupied[word]
+            while bits != 0 {
+                let at = word * UInt64.bitWidth + bits.trailingZeroBitCount
+                unsafe slots[at].arrival = slots[at].arrival + frames
+                bits = bits & (bits - 1)
+            }
+        }
+    }
+
     /// Lets a packet go.
     mutating func remove(_ sequence: Int64) {
         let at = index(sequence)

@@ -34,14 +34,20 @@ struct PlayoutPlanner: ~Copyable {
     /// Records that a pull of `count` frames begins.
     mutating func willPull(_ count: Int, now: Duration) {
         let shift = delay.willPull(count, now: now)
-        if shift != 0 { timeline.shift(by: shift) }
+        if shift != 0 { moveArrivals(by: shift) }
         delay.updateTarget(position: cursor.position)
     }
 
     /// Playback stood still for so many frames, for a reason of its own.
     mutating func playbackStoodStill(_ frames: Int) {
         delay.playbackStoodStill(frames)
-        timeline.shift(by: -Int64(frames))
+        moveArrivals(by: -Int64(frames))
+    }
+
+    /// Moves what was told of arrivals: the pull clock has jumped.
+    private mutating func moveArrivals(by frames: Int64) {
+        timeline.shift(by: frames)
+        store.shiftArrivals(by: frames)
     }
 
     mutating func didPull(_ count: Int) {

@@ -94,6 +94,26 @@ struct PlayoutPlannerTests {
         #expect(position >= 50 * 960 + 28_000, "\(position)")
     }
 
+    @Test("what waits while the loudspeaker stands still has waited for as long, as the statistics have it")
+    func waited() {
+        // Given packets that come in time, and the last of them wait
+        var rig = PlannerRig()
+        for number in 0..<50 {
+            _ = rig.insert(number)
+            rig.pull()
+        }
+        _ = rig.insert(50)
+        let before = rig.planner.statistics
+        // When the loudspeaker stands still for 100 ms
+        rig.standStill(4_800)
+        for _ in 0..<2 { rig.pull() }
+        // Then each of those was held for so long
+        let after = rig.planner.statistics
+        let frames = after.jitterBufferEmittedCount - before.jitterBufferEmittedCount
+        #expect(frames >= 960)
+        #expect(after.jitterBufferDelay - before.jitterBufferDelay > 0.099 * Double(frames))
+    }
+
     @Test("what the decoder refuses is counted as concealed, and the plans are the same")
     func refused() {
         var taken = PlannerRig()

@@ -165,7 +165,9 @@ extension PlayoutConfiguration {
     /// The same in the ranges that a recording has, beyond which a jitter buffer tells nothing apart: its engine takes
     /// any capacity and any time.
     fileprivate var recordable: PlayoutConfiguration {
-        func bounded(_ time: Duration) -> Duration { min(max(time, .zero - Self.longestTime), Self.longestTime) }
+        func bounded(_ time: Duration) -> Duration {
+            min(max(time, Duration.zero - Self.longestTime), Self.longestTime)
+        }
         var playout = self
         playout.packetCapacity = min(max(packetCapacity, 16), Self.packetCapacities.upperBound)
         (playout.minimumDelay, playout.maximumDelay) = (bounded(minimumDelay), bounded(maximumDelay))
