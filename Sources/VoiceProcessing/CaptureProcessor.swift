@@ -93,6 +93,10 @@ public final class CaptureProcessor {
         activeSettings = next
     }
 
+    /// Looks for speech anew, where that is not the backend's: what comes next does not follow on what came before.
+    /// Allocates nothing.
+    package func restartDetection() { stages?.restartDetection() }
+
     /// Processes a block in place.
     ///
     /// In digital silence the memories of filters fade to subnormal numbers, with which a block takes up to ten times

@@ -1,6 +1,7 @@
 internal import VoiceRealtime
 
-/// The pace of the streams that an app feeds where no microphone gives it: there is none, or it stands still.
+/// The pace of the streams that an app feeds, and of whoever waits for the near talker's silence, where no microphone
+/// gives it: there is none, or it stands still.
 struct Metronome: BitwiseCopyable {
     /// How long no block was captured until it begins, longer than a device takes to restart: 500 ms.
     static let patience: Int64 = 500_000_000

@@ -63,6 +63,20 @@ struct MicrophonePath: ~Copyable {
         nearEnd.deviceChanged(events: &events)
     }
 
+    /// A block that was due at `time` has not come: the microphone stands still, or there is none. Nobody speaks in it,
+    /// as far as anybody knows: else who spoke last would have the turn, and an answer would be held, until it is back.
+    mutating func miss(
+        at time: MonotonicTime, farEnds: inout FarEndTable, watch: inout NearEndWatch,
+        events: inout MediaEventOutlet
+    ) {
+        if nearEnd.endSpeech(at: capturedUntil ?? time, events: &events) { processor.restartDetection() }
+        watch.take(
+            NearEndBlock(
+                probability: 0, isEchoReady: nearEnd.readiness.isReady, isClean: nearEnd.isClean,
+                echoConfidence: nearEnd.confidence, levels: nil, end: captureTime(of: time), frames: blockFrames),
+            farEnds: &farEnds, events: &events)
+    }
+
     /// Fixes what the next run sees of the devices, and has it recorded.
     mutating func look(_ recorder: inout RunRecorder?) {
         capture.look()

@@ -12,6 +12,10 @@ struct NearEndEvidence: BitwiseCopyable {
     private var probation = DetectorProbation()
     /// Whether an echo is cancelled.
     private var cancelsEcho = true
+    /// Whether somebody was told to speak.
+    private var isSpeaking = false
+    /// RMS of who speaks, or of the last block, dBFS.
+    private var level: Float = -127
 
     /// How much of the far end must have been heard before its echo tells that there is a way for it after all.
     private static let doubt = Duration.seconds(2)
@@ -57,22 +61,35 @@ struct NearEndEvidence: BitwiseCopyable {
         let isBelieved = probation.take(
             probability: report.speechProbability ?? 0, level: report.inputLevel, duration: Self.block)
         if isBelieved { events.tell(.speechBelieved) }
+        level = report.utteranceLevel ?? report.outputLevel
         guard let speech = report.speech, let processed = report.processedTime else { return }
         // What was processed when the processor had processed so much was at the microphone a processing delay before.
         let lag = Duration(frames: report.processingDelay)
         let origin = end.sinceEpoch - processed - lag
-        var moment = SpeechMoment(
-            time: origin, level: report.utteranceLevel ?? report.outputLevel, echo: readiness.state)
+        var moment = SpeechMoment(time: origin, level: level, echo: readiness.state)
         switch speech {
         case .speechStarted(let at):
+            isSpeaking = true
             moment.time += at
             moment.isDoubtful = probation.speechStarted()
             events.tell(.speechStarted(moment))
         case .speechEnded(let at):
+            // It may have been told when the microphone stood still.
+            guard isSpeaking else { return }
+            isSpeaking = false
             moment.time += at
             probation.speechEnded()
             events.tell(.speechEnded(moment))
         }
+    }
+
+    /// The microphone stands still since `end`, at the ADC: who spoke is told to have ended. False where nobody did.
+    mutating func endSpeech(at end: MonotonicTime, events: inout MediaEventOutlet) -> Bool {
+        guard isSpeaking else { return false }
+        isSpeaking = false
+        probation.speechEnded()
+        events.tell(.speechEnded(SpeechMoment(time: end.sinceEpoch, level: level, echo: readiness.state)))
+        return true
     }
 
     /// Another device plays or captures.

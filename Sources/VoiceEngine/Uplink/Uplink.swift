@@ -166,6 +166,7 @@ struct Uplink: ~Copyable {
         }
         while let time = metronome.tick(now: clock.start, frames: blockFrames) {
             farEnds.feedStreams(blockFrames, adcTime: time, clock, to: &outlet)
+            microphone.miss(at: time, farEnds: &farEnds, watch: &watch, events: &events)
         }
         statistics.captureOverflowFrames = microphone.overflowFrames
         if let begun = sender.takeBegun() {

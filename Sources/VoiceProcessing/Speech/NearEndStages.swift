@@ -75,6 +75,12 @@ package struct NearEndStages: ~Copyable {
         detection = settings.voiceDetection
     }
 
+    /// Looks for speech anew: what comes next does not follow on what came before. Allocates nothing.
+    mutating func restartDetection() {
+        detector = SpeechDetector(detector.configuration)
+        utterance.restart()
+    }
+
     /// Processes 10 ms in place and completes the report.
     ///
     /// What is left of an echo is no speech: its likelihood is ``ProcessingReport/residualEchoLikelihood`` where the
