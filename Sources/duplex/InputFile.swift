@@ -1,5 +1,6 @@
 import Glibc
 import VoiceDevices
+import VoiceRealtime
 
 /// A file that a command is going to read.
 enum InputFile {
@@ -16,6 +17,18 @@ enum InputFile {
             throw Failure(
                 .inputUnusable, "'\(path)' is no file but a pipe or a device; write what comes from it to a file first")
         }
+    }
+
+    /// Throws where `path` is no file or cannot be read, for readers that do not say so.
+    static func checkReadable(_ path: String, option: String) throws {
+        try check(path)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let error = SystemError.current
+            throw Failure(
+                error.codeOfInput, "'\(path)' cannot be read: \(systemReason(error.number)); check \(option)")
+        }
+        close(descriptor)
     }
 
     /// Throws where `path` is no sound file, or one without a frame, before anybody waits for what it says. A pipe, where

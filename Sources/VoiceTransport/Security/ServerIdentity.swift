@@ -104,9 +104,10 @@ public enum ServerIdentityError: Error, Equatable, Sendable, CustomStringConvert
     /// What is wrong, and what to do.
     public var description: String {
         switch self {
-        case .unreadable(let path, let error): "cannot read '\(path)': \(systemReason(error))"
+        case .unreadable(let path, let error):
+            "cannot read '\(path)': \(systemReason(error)); check the path and its permissions"
         case .notAFile(let path): "'\(path)' is no file in PEM; name one"
-        case .unwritable(let path, let error): "cannot write '\(path)': \(systemReason(error))"
+        case .unwritable(let path, let error): "cannot write '\(path)': \(systemReason(error)); choose another folder"
         case .keyReadableByAll(let path): "everybody may read the key in '\(path)'; run: chmod 600 '\(path)'"
         case .folderWritableByOthers(let path): "others may write to '\(path)'; run: chmod 700 '\(path)'"
         case .notACertificate(let path): "there is no certificate in '\(path)'; give it in PEM, the server's own first"

@@ -54,7 +54,8 @@ struct ServeControl: AsyncParsableCommand {
         ProcessMemory.keepOutOfCoreDumps()
         try await reportingFailure {
             let interruption = Interruption()
-            for path in [certificate, privateKey].compactMap(\.self) { try InputFile.check(path) }
+            if let certificate { try InputFile.checkReadable(certificate, option: "--certificate") }
+            if let privateKey { try InputFile.checkReadable(privateKey, option: "--private-key") }
             let configuration = try await configured()
             let log = ServeControlLog(json: json)
             let server: ControlServer

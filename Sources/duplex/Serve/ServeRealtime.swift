@@ -51,7 +51,8 @@ struct ServeRealtime: AsyncParsableCommand {
         ProcessMemory.keepOutOfCoreDumps()
         try await reportingFailure {
             let interruption = Interruption()
-            for path in [certificate, privateKey].compactMap(\.self) { try InputFile.check(path) }
+            if let certificate { try InputFile.checkReadable(certificate, option: "--certificate") }
+            if let privateKey { try InputFile.checkReadable(privateKey, option: "--private-key") }
             let key = try keyFile.map { try ServerKey.read($0) }
             let log = ServeRealtimeLog(json: json)
             let parts = try await prepared()

@@ -19,7 +19,12 @@ struct OfflineOptions: ParsableArguments {
             "Responder: a file whose first line is its key, if it is another than the partner's --key-file; or set DUPLEX_RESPONDER_KEY, or for OpenAI's servers OPENAI_API_KEY.",
         completion: .file())
     var responderKeyFile: String?
-    @Option(help: "Offline: the voice, one of 'espeak-ng --voices'.") var voice = "en-us"
+    @Option(help: "Offline: the voice, one of 'espeak-ng --voices'.") var voice = OfflineOptions.usualVoice
+
+    private static let usualVoice = "en-us"
+
+    /// Whether a partner without a network is described.
+    var isChosen: Bool { dictation || grammar != nil || responder != nil || voice != Self.usualVoice }
 
     /// What hears, thinks and speaks.
     struct Parts {
@@ -34,6 +39,9 @@ struct OfflineOptions: ParsableArguments {
     func validate() throws {
         guard (responder == nil) == (model == nil) else {
             throw ValidationError("--responder and --model belong together; give both or neither")
+        }
+        guard responder != nil || responderKeyFile == nil else {
+            throw ValidationError("--responder-key-file is for --responder")
         }
         if let responder, WebAddress(http: responder) == nil {
             throw ValidationError(

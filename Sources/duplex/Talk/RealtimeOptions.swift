@@ -31,6 +31,12 @@ struct RealtimeOptions: ParsableArguments {
     @Option(help: "Realtime: the shapes of the protocol that the server understands.") var dialect = Dialect.current
     @Option(help: "Realtime: who finds the end of your turn.") var turnEnd = TurnEnd.client
 
+    /// Whether something is said of a Realtime server alone.
+    var isShaped: Bool { modelVoice != nil || transcription != nil || dialect != .current || turnEnd != .client }
+
+    /// Whether something is said that a responder takes as well.
+    var isInstructed: Bool { keyFile != nil || authorities != nil || instructions != nil }
+
     /// The rate of PCM16 in both directions.
     static let rate = SoundRate.hertz24000
 
@@ -82,7 +88,7 @@ extension WebSocketRequest {
     init(_ address: WebAddress, authorities: String?) throws {
         self.init(address)
         if let authorities {
-            try InputFile.check(authorities)
+            try InputFile.checkReadable(authorities, option: "--authorities")
             self.authorities = authorities
         }
         do throws(WebSocketFailure) {

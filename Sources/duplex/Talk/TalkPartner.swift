@@ -12,10 +12,16 @@ struct TalkPartner: ParsableArguments {
         guard offline != (server.realtime != nil) else {
             throw ValidationError("say whom to talk with: --offline, or --realtime URL")
         }
-        guard offline || (parts.responder == nil && parts.grammar == nil && !parts.dictation) else {
+        guard offline || !parts.isChosen else {
             throw ValidationError(
-                "--responder, --grammar and --dictation are for --offline: a Realtime server hears and answers by itself"
+                "--responder, --grammar, --dictation and --voice are for --offline: a Realtime server hears, answers and speaks by itself"
             )
+        }
+        guard !offline || !server.isShaped else {
+            throw ValidationError("--model-voice, --transcription, --dialect and --turn-end are for --realtime")
+        }
+        guard !offline || parts.responder != nil || !server.isInstructed else {
+            throw ValidationError("--key-file, --authorities and --instructions are for --realtime or --responder")
         }
     }
 
