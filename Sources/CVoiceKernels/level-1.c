@@ -7,5 +7,6 @@
 #include "kernels/dense.c"
 #include "kernels/filter.c"
 #include "kernels/fourier.c"
+#include "kernels/history.c"
 #include "kernels/network.c"
 #include "kernels/transform.c"

@@ -83,50 +83,100 @@ package struct Spectrum: ~Copyable {
     }
 }
 
-/// The newest spectra of a signal as lanes, the newest first. None is moved when another comes: each is written twice,
-/// so that the lanes from any one on lie side by side.
+/// Spectra one after the other, parts apart, each in a row that begins at a vector of the kernels.
+package struct SpectrumRows: ~Copyable {
+    /// How much of a spectrum a row has.
+    package enum Width {
+        case whole
+        /// The bins that a search looks at: below 4.8 kHz.
+        case searched
+    }
+
+    package let count: Int
+    /// Numbers of a row.
+    package let bins: Int
+    package private(set) var real: RealVector
+    package private(set) var imaginary: RealVector
+
+    package init(count: Int, width: Width) {
+        self.count = count
+        bins = Int(width == .whole ? VK_WHOLE_BINS : VK_SEARCHED_BINS)
+        real = RealVector(count: count * bins)
+        imaginary = RealVector(count: count * bins)
+    }
+
+    package mutating func clear() {
+        real.fill(0)
+        imaginary.fill(0)
+    }
+
+    /// Takes a spectrum as a row.
+    package mutating func write(_ spectrum: borrowing Spectrum, at row: Int) {
+        precondition(spectrum.lanes == 1)
+        let length = min(bins, Spectrum.bins)
+        real.write(spectrum.real, from: 0, count: length, at: row * bins)
+        imaginary.write(spectrum.imaginary, from: 0, count: length, at: row * bins)
+    }
+
+    /// Takes a spectrum's first lanes as rows.
+    package mutating func write(lanesOf spectrum: borrowing Spectrum) {
+        for row in 0..<count {
+            for bin in 0..<min(bins, Spectrum.bins) {
+                real[row * bins + bin] = spectrum.real[bin * spectrum.lanes + row]
+                imaginary[row * bins + bin] = spectrum.imaginary[bin * spectrum.lanes + row]
+            }
+        }
+    }
+}
+
+/// The newest spectra of a signal as lanes, the newest first. None is moved when another comes: it takes the oldest
+/// one's row.
 package struct SpectrumHistory: ~Copyable {
     package let lanes: Int
-    /// Bins that are kept.
-    private let bins: Range<Int>
-    private var real: RealVector
-    private var imaginary: RealVector
-    /// The newest one's lane.
+    private var rows: SpectrumRows
+    /// The newest one's row.
     private var newest = 0
 
-    package init(lanes: Int, bins: Range<Int> = 0..<Spectrum.bins) {
-        precondition(lanes.isMultiple(of: Int(VK_LANES)) && bins.lowerBound >= 0 && bins.upperBound <= Spectrum.bins)
+    package init(lanes: Int, width: SpectrumRows.Width) {
         self.lanes = lanes
-        self.bins = bins
-        real = RealVector(count: bins.count * 2 * lanes)
-        imaginary = RealVector(count: bins.count * 2 * lanes)
+        rows = SpectrumRows(count: lanes, width: width)
     }
 
     /// Takes the next one, for the oldest.
     package mutating func push(_ new: borrowing Spectrum) {
-        precondition(new.lanes == 1)
         newest = (newest == 0 ? lanes : newest) - 1
-        let first = bins.lowerBound
-        unsafe vk_put_lane(real.start, bins.count, lanes, newest, new.real.start + first)
-        unsafe vk_put_lane(imaginary.start, bins.count, lanes, newest, new.imaginary.start + first)
+        rows.write(new, at: newest)
     }
 
-    /// Adds to an average of products, a lane for each spectrum: sum ← memory · sum + other · conj(spectrum).
-    package func correlate(_ other: borrowing Spectrum, memory: Float, into sum: inout Spectrum) {
-        precondition(other.lanes == 1 && sum.lanes == lanes)
-        let first = bins.lowerBound
+    /// Adds to averages of products, a row for each lane: sum ← memory · sum + other · conj(lane), by the newest of
+    /// `other` or by both of the newest two, with the lanes as they were then.
+    ///
+    /// - Parameter first: the first of as many neighbouring lanes as ``LagFrames`` takes.
+    package func correlate(
+        _ other: borrowing SpectrumHistory, blocks: Int, memory: Float, lanes first: Int, into sum: inout SpectrumRows
+    ) {
+        precondition(first >= 0 && first + LagFrames.lanes < lanes && first + LagFrames.lanes <= sum.count)
+        precondition((1...2).contains(blocks) && other.lanes >= 2 && sum.bins == LagFrames.bins)
+        precondition(rows.bins == LagFrames.bins && other.rows.bins == LagFrames.bins)
+        var (u, d) = unsafe (kernels, other.kernels)
+        let start = first * sum.bins
         unsafe vk_correlate(
-            real.start + newest, imaginary.start + newest, 2 * lanes, other.real.start + first,
-            other.imaginary.start + first, memory, sum.real.start + first * lanes,
-            sum.imaginary.start + first * lanes, lanes, bins.count)
+            &u, &d, blocks, memory, first, sum.real.start + start, sum.imaginary.start + start)
     }
 
     /// The sum over lanes of spectrum times weight.
-    package func filter(by weights: borrowing Spectrum, into output: inout Spectrum) {
-        precondition(weights.lanes == lanes && output.lanes == 1 && bins == 0..<Spectrum.bins)
-        unsafe vk_filter(
-            real.start + newest, imaginary.start + newest, 2 * lanes, weights.real.start, weights.imaginary.start,
-            lanes, output.real.start, output.imaginary.start)
+    package func filter(by weights: borrowing SpectrumRows, into output: inout Spectrum) {
+        precondition(weights.count == lanes && lanes.isMultiple(of: 4) && output.lanes == 1)
+        precondition(weights.bins == Int(VK_WHOLE_BINS) && rows.bins == weights.bins)
+        var x = unsafe kernels
+        unsafe vk_filter_history(
+            &x, weights.real.start, weights.imaginary.start, lanes, output.real.start, output.imaginary.start)
+    }
+
+    /// As the kernels take it.
+    @unsafe private var kernels: vk_history {
+        unsafe vk_history(
+            real: rows.real.start, imaginary: rows.imaginary.start, stride: rows.bins, slots: lanes, newest: newest)
     }
 }
 
@@ -191,9 +241,11 @@ package struct LaneTables: ~Copyable {
     }
 }
 
-/// Correlations by lags: the first half of the inverse transforms of so many neighbouring lanes of a spectrum.
+/// Correlations by lags: the first half of the inverse transforms of so many spectra, times the transform's frames.
 package struct LagFrames: ~Copyable {
     package static let lanes = Int(VK_SEARCHED)
+    /// Bins of a spectrum's row.
+    package static let bins = Int(VK_SEARCHED_BINS)
     /// Frames of a lane.
     package static let frames = Int(VK_FRAMES) / 2
 
@@ -208,13 +260,13 @@ package struct LagFrames: ~Copyable {
 
     package init() {}
 
-    /// Transforms the lanes from `first` on.
-    package mutating func take(_ spectrum: borrowing Spectrum, lanes first: Int) {
-        precondition(first + Self.lanes <= spectrum.lanes)
+    /// Transforms the rows from `first` on.
+    package mutating func take(_ spectra: borrowing SpectrumRows, rows first: Int) {
+        precondition(first >= 0 && first + Self.lanes <= spectra.count && spectra.bins == Self.bins)
+        let start = first * Self.bins
         unsafe vk_lags(
-            tables.values.start, spectrum.real.start + first, spectrum.imaginary.start + first, spectrum.lanes,
-            time.start)
-        unsafe vk_peaks(time.start, largest.start, frame.start, sum.start)
+            tables.values.start, spectra.real.start + start, spectra.imaginary.start + start, time.start,
+            largest.start, frame.start, sum.start)
     }
 
     /// A frame of a lane.

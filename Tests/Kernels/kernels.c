@@ -88,35 +88,38 @@ static void transforms(void) {
     expect("vk_inverse_alone", back, wanted, FRAMES, 1e-6);
 }
 
-static void lags(size_t count) {
+static void lags(void) {
+    enum { LANES = VK_SEARCHED, COUNT = FRAMES / 2 * LANES };
     float tables[VK_TABLES];
     vk_prepare_tables(tables);
-    float *const real = numbers(BINS * count), *const imaginary = numbers(BINS * count);
-    make_real_signals(imaginary, count);
-    const size_t first = count - VK_SEARCHED;
-    float time[FRAMES / 2 * VK_SEARCHED], largest[VK_SEARCHED], row[VK_SEARCHED], sum[VK_SEARCHED];
-    double most[VK_SEARCHED] = {0}, place[VK_SEARCHED], total[VK_SEARCHED] = {0};
-    vk_lags(tables, real + first, imaginary + first, count, time);
-    for (int n = 0; n < FRAMES / 2; n++)
-        for (size_t l = 0; l < VK_SEARCHED; l++) {
-            wanted[(size_t)n * VK_SEARCHED + l] = frame(real + first + l, imaginary + first + l, count, n);
-            const double magnitude = fabs(time[(size_t)n * VK_SEARCHED + l]);
+    float *const real = numbers(VK_SEARCHED_BINS * LANES), *const imaginary = numbers(VK_SEARCHED_BINS * LANES);
+    float whole[BINS] = {0}, wholeToo[BINS] = {0};
+    float time[COUNT], largest[LANES], row[LANES], sum[LANES];
+    double most[LANES] = {0}, place[LANES], total[LANES] = {0};
+    for (size_t l = 0; l < LANES; l++) imaginary[l * VK_SEARCHED_BINS] = 0;
+    vk_lags(tables, real, imaginary, time, largest, row, sum);
+    for (size_t l = 0; l < LANES; l++) {
+        memcpy(whole, real + l * VK_SEARCHED_BINS, VK_SEARCHED_BINS * sizeof(float));
+        memcpy(wholeToo, imaginary + l * VK_SEARCHED_BINS, VK_SEARCHED_BINS * sizeof(float));
+        for (int n = 0; n < FRAMES / 2; n++) {
+            wanted[(size_t)n * LANES + l] = FRAMES * frame(whole, wholeToo, 1, n);
+            const double magnitude = fabs(time[(size_t)n * LANES + l]);
             total[l] += magnitude;
             if (magnitude > most[l]) {
                 most[l] = magnitude;
                 place[l] = n;
             }
         }
-    expect("vk_lags", time, wanted, FRAMES / 2 * VK_SEARCHED, 2e-6);
-    vk_peaks(time, largest, row, sum);
-    expect("vk_peaks, largest", largest, most, VK_SEARCHED, 0);
-    expect("vk_peaks, row", row, place, VK_SEARCHED, 0);
-    expect("vk_peaks, sum", sum, total, VK_SEARCHED, 1e-6);
+    }
+    expect("vk_lags, time", time, wanted, COUNT, 2e-6);
+    expect("vk_lags, largest", largest, most, LANES, 0);
+    expect("vk_lags, row", row, place, LANES, 0);
+    expect("vk_lags, sum", sum, total, LANES, 1e-6);
 }
 
 static void histories(void) {
     enum { LANES = 24, STRIDE = 40, FIRST = 8 };
-    float *const rows = numbers(BINS * STRIDE), *const twice = numbers(BINS * 2 * LANES), *const values = numbers(BINS);
+    float *const rows = numbers(BINS * STRIDE), *const values = numbers(BINS);
     for (size_t k = 0; k < BINS; k++)
         for (size_t l = 0; l < STRIDE; l++) {
             const int isMoved = l > FIRST && l < FIRST + LANES;
@@ -124,9 +127,48 @@ static void histories(void) {
         }
     vk_push_lane(rows, BINS, STRIDE, FIRST, LANES, values);
     expect("vk_push_lane", rows, wanted, BINS * STRIDE, 0);
-    for (size_t i = 0; i < BINS * 2 * LANES; i++) wanted[i] = i % LANES == 5 ? values[i / (2 * LANES)] : twice[i];
-    vk_put_lane(twice, BINS, LANES, 5, values);
-    expect("vk_put_lane", twice, wanted, BINS * 2 * LANES, 0);
+
+    // Rings whose newest lane is at the beginning, somewhere, and at the end.
+    for (size_t newest = 0; newest < LANES; newest += 11 + newest) {
+        float *const xr = numbers(LANES * VK_WHOLE_BINS), *const xi = numbers(LANES * VK_WHOLE_BINS);
+        float *const wr = numbers(LANES * VK_WHOLE_BINS), *const wi = numbers(LANES * VK_WHOLE_BINS);
+        float real[BINS], imaginary[BINS];
+        memset(wanted, 0, sizeof wanted);
+        memset(also, 0, sizeof also);
+        for (size_t l = 0; l < LANES; l++)
+            for (size_t k = 0; k < BINS; k++) {
+                const size_t x = (newest + l) % LANES * VK_WHOLE_BINS + k, w = l * VK_WHOLE_BINS + k;
+                wanted[k] += xr[x] * (double)wr[w] - xi[x] * (double)wi[w];
+                also[k] += xr[x] * (double)wi[w] + xi[x] * (double)wr[w];
+            }
+        const vk_history x = {xr, xi, VK_WHOLE_BINS, LANES, newest};
+        vk_filter_history(&x, wr, wi, LANES, real, imaginary);
+        expect("vk_filter_history, real", real, wanted, BINS, 1e-6);
+        expect("vk_filter_history, imaginary", imaginary, also, BINS, 1e-6);
+    }
+}
+
+static void correlations(size_t blocks, size_t first, size_t newest) {
+    enum { LANES = 40, SUMS = VK_SEARCHED * VK_SEARCHED_BINS };
+    const float memory = 0.9f;
+    float *const ur = numbers(LANES * VK_SEARCHED_BINS), *const ui = numbers(LANES * VK_SEARCHED_BINS);
+    float *const dr = numbers(2 * VK_SEARCHED_BINS), *const di = numbers(2 * VK_SEARCHED_BINS);
+    float *const real = numbers(SUMS), *const imaginary = numbers(SUMS);
+    for (size_t i = 0; i < SUMS; i++) {
+        wanted[i] = real[i];
+        also[i] = imaginary[i];
+    }
+    for (size_t ago = blocks; ago-- > 0;)
+        for (size_t i = 0; i < SUMS; i++) {
+            const size_t k = i % VK_SEARCHED_BINS, lane = first + i / VK_SEARCHED_BINS + ago;
+            const size_t u = (newest + lane) % LANES * VK_SEARCHED_BINS + k, d = (1 + ago) % 2 * VK_SEARCHED_BINS + k;
+            wanted[i] = memory * wanted[i] + dr[d] * (double)ur[u] + di[d] * (double)ui[u];
+            also[i] = memory * also[i] + di[d] * (double)ur[u] - dr[d] * (double)ui[u];
+        }
+    const vk_history u = {ur, ui, VK_SEARCHED_BINS, LANES, newest}, d = {dr, di, VK_SEARCHED_BINS, 2, 1};
+    vk_correlate(&u, &d, blocks, memory, first, real, imaginary);
+    expect("vk_correlate, real", real, wanted, SUMS, 1e-6);
+    expect("vk_correlate, imaginary", imaginary, also, SUMS, 1e-6);
 }
 
 // Spectra `lanes` apart without the second half of their signals.
@@ -198,15 +240,6 @@ static void filters(size_t count, size_t stride) {
     expect("vk_learn, estimate, imaginary", imaginary, after_imaginary, BINS, 1e-6);
     free(next);
 
-    for (size_t k = 0; k < BINS; k++)
-        for (size_t l = 0; l < count; l++) {
-            const double a = xr[k * stride + l], b = xi[k * stride + l];
-            wanted[k * count + l] = memory * wr[k * count + l] + er[k] * a + ei[k] * b;
-            also[k * count + l] = memory * wi[k * count + l] + ei[k] * a - er[k] * b;
-        }
-    vk_correlate(xr, xi, stride, er, ei, memory, wr, wi, count, BINS);
-    expect("vk_correlate, real", wr, wanted, BINS * count, 1e-6);
-    expect("vk_correlate, imaginary", wi, also, BINS * count, 1e-6);
     for (size_t reach = 0; reach <= VK_REACH; reach += 8) {
         for (size_t k = 0; k < BINS; k++) {
             double sum = 0, some = 0;
@@ -572,9 +605,12 @@ int main(int count, char **arguments) {
         return 1;
     }
     transforms();
-    lags(16);
-    lags(64);
+    lags();
     histories();
+    for (size_t newest = 0; newest < 40; newest += 13) {
+        correlations(1, 16, newest);
+        correlations(2, 16, newest);
+    }
     filters(8, 8);
     filters(24, 48);
     filters(48, 48);

@@ -66,20 +66,36 @@ void vk_split_spectrum(
 void vk_join_spectrum(
     const float *cosines, const float *sines, const float *re, const float *im, float *out_re, float *out_im, size_t half) VK_SAFE;
 
-/// Lanes that vk_lags and vk_peaks take at once.
+/// Bins of a whole spectrum's row and of one that is searched, from 0 on: whole vectors, with silence after what is in use.
+enum { VK_WHOLE_BINS = 176, VK_SEARCHED_BINS = 96 };
+
+/// Spectra in time order, a lane in each of `slots` rows of `stride`: the newest in row `newest`, older ones in the rows after it, and after
+/// the last row in the first.
+typedef struct {
+    const float *real, *imaginary;
+    size_t stride, slots, newest;
+} vk_history;
+
+/// output = sum over the `lanes` (a multiple of 4) newest lanes of x * w, for VK_BINS bins. Both have rows of VK_WHOLE_BINS.
+void vk_filter_history(
+    const vk_history *x, const float *w_real, const float *w_imaginary, size_t lanes, float *real, float *imaginary) VK_SAFE;
+
+/// Lanes that are searched at once.
 enum { VK_SEARCHED = 16 };
 
-/// The first VK_FRAMES / 2 frames of the inverse of VK_SEARCHED spectra, which are neighbouring lanes of rows of `stride`. `time` has a row
-/// of VK_SEARCHED for each frame.
-void vk_lags(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) VK_SAFE;
+/// sum <- memory * sum + d * conj(u) for VK_SEARCHED lanes of u from `first` on: by the newest d, or, if `blocks` is 2 and not 1, by the one
+/// before it and u as it was then, and after that by the newest. u has a lane more. All have rows of VK_SEARCHED_BINS.
+void vk_correlate(
+    const vk_history *u, const vk_history *d, size_t blocks, float memory, size_t first, float *sum_real, float *sum_imaginary) VK_SAFE;
+
+/// The first VK_FRAMES / 2 frames of the inverse of VK_SEARCHED spectra, rows of VK_SEARCHED_BINS above which there is silence, times
+/// VK_FRAMES. `time` has a row of VK_SEARCHED for each frame. For each lane: the largest magnitude of its frames, the frame that has it, and
+/// the sum of all.
+void vk_lags(const float *tables, const float *real, const float *imaginary, float *time, float *largest, float *row, float *sum) VK_SAFE;
 
 /// Puts `values` (one for each row) in lane `first` of `rows` rows of `stride` lanes, after moving the lanes from
 /// `first` on up by one; lane `first + count - 1` drops out. `count` is a multiple of 8.
 void vk_push_lane(float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values) VK_SAFE;
-
-/// Puts `values` in lane `lane` of `row_count` rows of twice `lanes`, and again `lanes` further on: from any lane of the first half on there
-/// are `lanes` different ones.
-void vk_put_lane(float *rows, size_t row_count, size_t lanes, size_t lane, const float *values) VK_SAFE;
 
 /// output = sum over lanes of x * w, for VK_BINS bins; x has rows of `x_stride`, w of `lanes` (a multiple of 8).
 void vk_filter(
@@ -206,14 +222,6 @@ enum { VK_REACH = 16 };
 /// mean[k] = mean power of those bins from k - reach to k + reach that there are, for VK_BINS bins; reach is at most
 /// VK_REACH.
 void vk_mean_power(const float *real, const float *imaginary, size_t reach, float *mean) VK_SAFE;
-
-/// sum <- memory * sum + d * conj(u), for `rows` bins; u has rows of `u_stride`, the sum of `lanes` (a multiple of 8).
-void vk_correlate(
-    const float *u_real, const float *u_imaginary, size_t u_stride, const float *d_real, const float *d_imaginary, float memory,
-    float *sum_real, float *sum_imaginary, size_t lanes, size_t rows) VK_SAFE;
-
-/// For each lane of vk_lags' `time`: the largest magnitude of its frames, the frame that has it, and the sum of all.
-void vk_peaks(const float *time, float *largest, float *row, float *sum) VK_SAFE;
 
 /// output[i] = sum of taps[j] * input[i * step + j] over `tap_count`.
 void vk_fir(const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count) VK_SAFE;

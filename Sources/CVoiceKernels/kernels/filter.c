@@ -11,10 +11,6 @@ AT_LEVEL void KERNEL(vk_push_lane)(float *rows, size_t row_count, size_t stride,
     }
 }
 
-AT_LEVEL void KERNEL(vk_put_lane)(float *rows, size_t row_count, size_t lanes, size_t lane, const float *values) {
-    for (size_t row = 0; row < row_count; row++) rows[row * 2 * lanes + lane] = rows[(row * 2 + 1) * lanes + lane] = values[row];
-}
-
 // The products of bin k, and those with the variance where there is one.
 VK_INLINE void estimate_bin(const vk_path *path, int hasVariance, size_t k, lanes8 *real, lanes8 *imaginary, lanes8 *uncertainty) {
     const size_t lanes = path->lanes;
@@ -78,35 +74,3 @@ AT_LEVEL void KERNEL(vk_mean_power)(const float *real, const float *imaginary, s
     }
 }
 _Static_assert(VK_BINS % VK_LANES == 1, "a bin is left behind whole vectors");
-
-AT_LEVEL void KERNEL(vk_correlate)(
-    const float *u_real, const float *u_imaginary, size_t u_stride, const float *d_real, const float *d_imaginary, float memory,
-    float *sum_real, float *sum_imaginary, size_t lanes, size_t rows) {
-    for (size_t k = 0; k < rows; k++) {
-        const float dr = d_real[k], di = d_imaginary[k];
-        for (size_t l = 0; l < lanes; l += VK_LANES) {
-            const size_t at = k * lanes + l;
-            const lanes8 ur = LOAD(u_real + k * u_stride + l), ui = LOAD(u_imaginary + k * u_stride + l);
-            STORE(sum_real + at, memory * LOAD(sum_real + at) + dr * ur + di * ui);
-            STORE(sum_imaginary + at, memory * LOAD(sum_imaginary + at) + di * ur - dr * ui);
-        }
-    }
-}
-
-typedef int32_t whole16 __attribute__((vector_size(64)));
-
-AT_LEVEL void KERNEL(vk_peaks)(const float *time, float *largest, float *row, float *sum) {
-    lanes16 best = {0}, total = {0};
-    whole16 at = {0};
-    for (size_t n = 0; n < VK_FRAMES / 2; n++) {
-        const lanes16 value = __builtin_elementwise_abs(*(const lanes16 *)(time + n * VK_SEARCHED));
-        const whole16 higher = value > best;  // all bits where it is higher
-        at ^= (at ^ (int32_t)n) & higher;
-        best = __builtin_elementwise_max(best, value);
-        total += value;
-    }
-    *(lanes16 *)largest = best;
-    *(lanes16 *)row = __builtin_convertvector(at, lanes16);
-    *(lanes16 *)sum = total;
-}
-_Static_assert(VK_SEARCHED == 16, "a vector of lanes is searched");

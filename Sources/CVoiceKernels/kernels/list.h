@@ -31,14 +31,14 @@
        size_t half), \
       (cosines, sines, re, im, out_re, out_im, half)) \
     X(void, vk_lags, \
-      (const float *tables, const float *real, const float *imaginary, size_t stride, float *time), \
-      (tables, real, imaginary, stride, time)) \
+      (const float *tables, const float *real, const float *imaginary, float *time, float *largest, float *row, float *sum), \
+      (tables, real, imaginary, time, largest, row, sum)) \
     X(void, vk_push_lane, \
       (float *rows, size_t row_count, size_t stride, size_t first, size_t count, const float *values), \
       (rows, row_count, stride, first, count, values)) \
-    X(void, vk_put_lane, \
-      (float *rows, size_t row_count, size_t lanes, size_t lane, const float *values), \
-      (rows, row_count, lanes, lane, values)) \
+    X(void, vk_filter_history, \
+      (const vk_history *x, const float *w_real, const float *w_imaginary, size_t lanes, float *real, float *imaginary), \
+      (x, w_real, w_imaginary, lanes, real, imaginary)) \
     X(void, vk_filter, \
       (const float *x_real, const float *x_imaginary, size_t x_stride, const float *w_real, const float *w_imaginary, \
        size_t lanes, float *real, float *imaginary), \
@@ -137,10 +137,9 @@
       (const float *real, const float *imaginary, size_t reach, float *mean), \
       (real, imaginary, reach, mean)) \
     X(void, vk_correlate, \
-      (const float *u_real, const float *u_imaginary, size_t u_stride, const float *d_real, const float *d_imaginary, \
-       float memory, float *sum_real, float *sum_imaginary, size_t lanes, size_t rows), \
-      (u_real, u_imaginary, u_stride, d_real, d_imaginary, memory, sum_real, sum_imaginary, lanes, rows)) \
-    X(void, vk_peaks, (const float *time, float *largest, float *row, float *sum), (time, largest, row, sum)) \
+      (const vk_history *u, const vk_history *d, size_t blocks, float memory, size_t first, float *sum_real, \
+       float *sum_imaginary), \
+      (u, d, blocks, memory, first, sum_real, sum_imaginary)) \
     X(void, vk_fir, \
       (const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count), \
       (input, step, taps, tap_count, output, count)) \

@@ -37,6 +37,7 @@
 VK_KERNELS(DECLARE)
 #undef DECLARE
 
+typedef float lanes4 __attribute__((vector_size(16), aligned(4)));
 typedef float lanes8 __attribute__((vector_size(32), aligned(4)));
 typedef float lanes16 __attribute__((vector_size(64), aligned(4)));
 

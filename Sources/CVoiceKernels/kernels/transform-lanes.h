@@ -14,6 +14,8 @@ typedef struct {
 
 #define SIGNAL NAMED(signal)
 
+typedef int32_t NAMED(whole) __attribute__((vector_size(4 * LANES)));
+
 #define TURN(out_re, out_im, a_re, a_im, index)                                         \
     do {                                                                                \
         const float c_ = tables[COMPLEX_COS + (index)], s_ = tables[COMPLEX_SIN + (index)]; \
@@ -21,63 +23,66 @@ typedef struct {
         out_im = (a_re) * s_ + (a_im) * c_;                                             \
     } while (0)
 
-// One pass over `length` = radix * m points, of which `s` interleaved ones are alike.
-#define BUTTERFLY4(first)                                                                               \
-    const int a = first, b = a + s * m, c = b + s * m, d = c + s * m;                                   \
-    const V ur = x->re[a] + x->re[c], ui = x->im[a] + x->im[c];                                         \
-    const V vr = x->re[a] - x->re[c], vi = x->im[a] - x->im[c];                                         \
-    const V wr = x->re[b] + x->re[d], wi = x->im[b] + x->im[d];                                         \
-    const V zr = x->im[b] - x->im[d], zi = x->re[d] - x->re[b] /* -i (b - d) */
+// Four points of x, `step` apart.
+VK_INLINE void NAMED(four)(const V *x_re, const V *x_im, int step, V *re, V *im) {
+    const V ar = x_re[0], br = x_re[step], cr = x_re[2 * step], dr = x_re[3 * step];
+    const V ai = x_im[0], bi = x_im[step], ci = x_im[2 * step], di = x_im[3 * step];
+    const V ur = ar + cr, ui = ai + ci, vr = ar - cr, vi = ai - ci;
+    const V wr = br + dr, wi = bi + di, zr = bi - di, zi = dr - br; /* -i (b - d) */
+    re[0] = ur + wr;
+    im[0] = ui + wi;
+    re[1] = vr + zr;
+    im[1] = vi + zi;
+    re[2] = ur - wr;
+    im[2] = ui - wi;
+    re[3] = vr - zr;
+    im[3] = vi - zi;
+}
 
+// One pass over `length` = radix * m points, of which `s` interleaved ones are alike.
 VK_INLINE void NAMED(pass4)(const float *tables, const SIGNAL *x, SIGNAL *y, int length, int s) {
     const int m = length / 4;
+    V re[4], im[4];
     for (int q = 0; q < s; q++) {
-        BUTTERFLY4(q);
-        y->re[q] = ur + wr;
-        y->im[q] = ui + wi;
-        y->re[q + s] = vr + zr;
-        y->im[q + s] = vi + zi;
-        y->re[q + 2 * s] = ur - wr;
-        y->im[q + 2 * s] = ui - wi;
-        y->re[q + 3 * s] = vr - zr;
-        y->im[q + 3 * s] = vi - zi;
+        NAMED(four)(x->re + q, x->im + q, s * m, re, im);
+        for (int j = 0; j < 4; j++) {
+            y->re[q + j * s] = re[j];
+            y->im[q + j * s] = im[j];
+        }
     }
     for (int p = 1; p < m; p++)
         for (int q = 0; q < s; q++) {
-            BUTTERFLY4(q + s * p);
             const int o = q + 4 * s * p;
-            y->re[o] = ur + wr;
-            y->im[o] = ui + wi;
-            TURN(y->re[o + s], y->im[o + s], vr + zr, vi + zi, p * s);
-            TURN(y->re[o + 2 * s], y->im[o + 2 * s], ur - wr, ui - wi, 2 * p * s);
-            TURN(y->re[o + 3 * s], y->im[o + 3 * s], vr - zr, vi - zi, 3 * p * s);
+            NAMED(four)(x->re + q + s * p, x->im + q + s * p, s * m, re, im);
+            y->re[o] = re[0];
+            y->im[o] = im[0];
+            for (int j = 1; j < 4; j++) TURN(y->re[o + j * s], y->im[o + j * s], re[j], im[j], j * p * s);
         }
 }
 
 // The first pass alone has radix 5, so its stride is 1. Winograd's form: five points with five multiplications. From the points a, and the
 // sums and differences of the second and the fifth, the third and the fourth.
-#define BUTTERFLY5(p)                                                                                                             \
+#define BUTTERFLY5(p, out_re, out_im)                                                                                             \
     do {                                                                                                                          \
-        const float c1 = 0.309016994f, c2 = -0.809016994f, s1 = 0.951056516f, s2 = 0.587785252f; /* cos, sin of 72, 144 degrees */ \
+        const float c1 = 0.309016994f, c2 = -0.809016994f, s1 = 0.951056516f, s2 = 0.587785252f; /* cos, sin of 72, 144 degrees */\
         const V fr = ar + c1 * br + c2 * cr, fi = ai + c1 * bi + c2 * ci;                                                         \
         const V gr = ar + c2 * br + c1 * cr, gi = ai + c2 * bi + c1 * ci;                                                         \
         const V hr = s1 * di + s2 * ei, hi = -s1 * dr - s2 * er; /* -i (s1 d + s2 e) */                                           \
         const V kr = s2 * di - s1 * ei, ki = -s2 * dr + s1 * er;                                                                  \
-        const int o = 5 * (p);                                                                                                    \
-        y->re[o] = ar + br + cr;                                                                                                  \
-        y->im[o] = ai + bi + ci;                                                                                                  \
-        TURN(y->re[o + 1], y->im[o + 1], fr + hr, fi + hi, p);                                                                    \
-        TURN(y->re[o + 2], y->im[o + 2], gr + kr, gi + ki, 2 * (p));                                                              \
-        TURN(y->re[o + 3], y->im[o + 3], gr - kr, gi - ki, 3 * (p));                                                              \
-        TURN(y->re[o + 4], y->im[o + 4], fr - hr, fi - hi, 4 * (p));                                                              \
+        (out_re)[0] = ar + br + cr;                                                                                               \
+        (out_im)[0] = ai + bi + ci;                                                                                               \
+        TURN((out_re)[1], (out_im)[1], fr + hr, fi + hi, p);                                                                      \
+        TURN((out_re)[2], (out_im)[2], gr + kr, gi + ki, 2 * (p));                                                                \
+        TURN((out_re)[3], (out_im)[3], gr - kr, gi - ki, 3 * (p));                                                                \
+        TURN((out_re)[4], (out_im)[4], fr - hr, fi - hi, 4 * (p));                                                                \
     } while (0)
 
 // The group of points p, p + 32, ... p + 128.
-VK_INLINE void NAMED(five)(const float *tables, const V *re, const V *im, int p, SIGNAL *y) {
+VK_INLINE void NAMED(five)(const float *tables, const V *re, const V *im, int p, V *out_re, V *out_im) {
     const V ar = re[0], ai = im[0];
     const V br = re[1] + re[4], bi = im[1] + im[4], cr = re[2] + re[3], ci = im[2] + im[3];
     const V dr = re[1] - re[4], di = im[1] - im[4], er = re[2] - re[3], ei = im[2] - im[3];
-    BUTTERFLY5(p);
+    BUTTERFLY5(p, out_re, out_im);
 }
 
 // Frame pair n, for n < HALF / 2, of what was transformed all but the last pass; conjugated.
@@ -92,32 +97,24 @@ VK_INLINE void NAMED(pass_half)(const float *tables, const SIGNAL *x, SIGNAL *y)
         const V ar = FRAME_RE(p), ai = FRAME_IM(p);
         const V br = FRAME_RE(p + m), bi = FRAME_IM(p + m), cr = FRAME_RE(p + 2 * m), ci = FRAME_IM(p + 2 * m);
         const V dr = br, di = bi, er = cr, ei = ci;
-        BUTTERFLY5(p);
+        BUTTERFLY5(p, y->re + 5 * p, y->im + 5 * p);
     }
     const V cr = {0}, ci = {0}, er = {0}, ei = {0};
     for (int p = HALF / 2 - 2 * m; p < m; p++) {
         const V ar = FRAME_RE(p), ai = FRAME_IM(p), br = FRAME_RE(p + m), bi = FRAME_IM(p + m), dr = br, di = bi;
-        BUTTERFLY5(p);
+        BUTTERFLY5(p, y->re + 5 * p, y->im + 5 * p);
     }
 }
 
-// LANES lanes of a real signal's spectrum: rows of numbers, or the step of a filter, which is of bin k: variance * conj(reference) * error *
-// gain.
+// LANES lanes of a real signal's spectrum, the step of a filter: of bin k variance * conj(reference) * error * gain.
 typedef struct {
     const float *real, *imaginary;
-    size_t stride;
-    float scale;
     const vk_path *of;
     size_t lane;
 } NAMED(source);
 
 VK_INLINE void NAMED(get)(const NAMED(source) *from, int k, V *re, V *im) {
     const vk_path *const of = from->of;
-    if (!of) {
-        *re = from->scale * GET(from->real + k * from->stride);
-        *im = from->scale * GET(from->imaginary + k * from->stride);
-        return;
-    }
     const V xr = GET(of->x_real + k * of->x_stride + from->lane), xi = GET(of->x_imaginary + k * of->x_stride + from->lane);
     const V variance = GET(of->variance + k * of->lanes + from->lane);
     *re = variance * (xr * from->real[k] + xi * from->imaginary[k]);
@@ -147,16 +144,16 @@ VK_INLINE void NAMED(join_pass5)(const float *tables, const NAMED(source) *from,
     NAMED(join)(tables, from, 0, &re[0], &im[0], &none_re, &none_im);
     NAMED(join)(tables, from, m, &re[1], &im[1], &re[4], &im[4]);
     NAMED(join)(tables, from, 2 * m, &re[2], &im[2], &re[3], &im[3]);
-    NAMED(five)(tables, re, im, 0, y);
+    NAMED(five)(tables, re, im, 0, y->re, y->im);
     for (int p = 1; p < m / 2; p++) {
         for (int j = 0; j < 5; j++) NAMED(join)(tables, from, p + j * m, &re[j], &im[j], &mirror_re[4 - j], &mirror_im[4 - j]);
-        NAMED(five)(tables, re, im, p, y);
-        NAMED(five)(tables, mirror_re, mirror_im, m - p, y);
+        NAMED(five)(tables, re, im, p, y->re + 5 * p, y->im + 5 * p);
+        NAMED(five)(tables, mirror_re, mirror_im, m - p, y->re + 5 * (m - p), y->im + 5 * (m - p));
     }
     NAMED(join)(tables, from, m / 2, &re[0], &im[0], &re[4], &im[4]);
     NAMED(join)(tables, from, m / 2 + m, &re[1], &im[1], &re[3], &im[3]);
     NAMED(join)(tables, from, HALF / 2, &re[2], &im[2], &none_re, &none_im);
-    NAMED(five)(tables, re, im, m / 2, y);
+    NAMED(five)(tables, re, im, m / 2, y->re + 5 * (m / 2), y->im + 5 * (m / 2));
 }
 
 // What vk_learn does with the constrained step of bin k.
@@ -210,7 +207,7 @@ VK_INLINE void NAMED(learn)(
     const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
     float memory, lanes8 *sums) {
     SIGNAL y, work;
-    const NAMED(source) from = {error_real, error_imaginary, 0, 1, of, lane};
+    const NAMED(source) from = {error_real, error_imaginary, of, lane};
     NAMED(join_pass5)(tables, &from, &work);
     NAMED(pass4)(tables, &work, &y, 32, 5);
     NAMED(pass4)(tables, &y, &work, 8, 20);
@@ -234,24 +231,79 @@ VK_INLINE void NAMED(learn)(
     NAMED(split)(tables, &is, HALF / 4, low, high);
 }
 
-// vk_lags for LANES lanes.
-VK_INLINE void NAMED(lags)(const float *tables, const float *real, const float *imaginary, size_t stride, float *time, size_t time_stride) {
-    SIGNAL y, work;
-    const NAMED(source) from = {real, imaginary, stride, 0.5f / HALF, NULL, 0};
-    NAMED(join_pass5)(tables, &from, &work);
-    NAMED(pass4)(tables, &work, &y, 32, 5);
-    NAMED(pass4)(tables, &y, &work, 8, 20);
-    const SIGNAL *const x = &work;
-    for (int n = 0; n < HALF / 2; n++) {
-        PUT(time + (size_t)(2 * n) * time_stride, FRAME_RE(n));
-        PUT(time + (size_t)(2 * n + 1) * time_stride, FRAME_IM(n));
+// Point k of the complex spectrum of which `join` speaks, of VK_SEARCHED_BINS rows of VK_SEARCHED lanes: above those there is silence, so few
+// points are of two bins.
+VK_INLINE void NAMED(point)(const float *tables, const float *real, const float *imaginary, int k, V *re, V *im) {
+    const float c = tables[REAL_COS + k], s = tables[REAL_SIN + k];
+    *re = *im = (V){0};
+    if (k < VK_SEARCHED_BINS) {
+        const V ar = GET(real + k * VK_SEARCHED), ai = GET(imaginary + k * VK_SEARCHED);
+        *re = ar + s * ar - c * ai;
+        *im = -ai - s * ai - c * ar;
     }
+    if (HALF - k < VK_SEARCHED_BINS) {
+        const V br = GET(real + (HALF - k) * VK_SEARCHED), bi = GET(imaginary + (HALF - k) * VK_SEARCHED);
+        *re += br - s * br - c * bi;
+        *im += bi - s * bi + c * br;
+    }
+}
+
+// The first two passes of those points: four groups of five, then fours of one of each group.
+VK_INLINE void NAMED(first_passes)(const float *tables, const float *real, const float *imaginary, SIGNAL *y) {
+    enum { GROUPS = HALF / 5, ROUNDS = GROUPS / 4 };
+    for (int round = 0; round < ROUNDS; round++) {
+        _Alignas(64) V five_re[20], five_im[20], re[5], im[5];
+        UNROLLED for (int j = 0; j < 4; j++) {
+            const int p = round + ROUNDS * j;
+            UNROLLED for (int i = 0; i < 5; i++) NAMED(point)(tables, real, imaginary, p + GROUPS * i, re + i, im + i);
+            NAMED(five)(tables, re, im, p, five_re + 5 * j, five_im + 5 * j);
+        }
+        for (int q = 0; q < 5; q++) {
+            const int o = 20 * round + q;
+            NAMED(four)(five_re + q, five_im + q, 5, re, im);
+            y->re[o] = re[0];
+            y->im[o] = im[0];
+            UNROLLED for (int j = 1; j < 4; j++) TURN(y->re[o + 5 * j], y->im[o + 5 * j], re[j], im[j], 5 * j * round);
+        }
+    }
+}
+
+// vk_lags for LANES lanes, of rows of VK_SEARCHED.
+VK_INLINE void NAMED(lags)(const float *tables, const float *real, const float *imaginary, float *time, float *largest, float *row, float *sum) {
+    enum { STEP = HALF / 8 };
+    SIGNAL x;
+    NAMED(first_passes)(tables, real, imaginary, &x);
+    NAMED(whole) best = {0}, at = {0};  // magnitudes are in the same order as their bits
+    V total = {0};
+    for (int q = 0; q < STEP; q++) {
+        // The last two passes, of the first half of the frames alone; conjugated.
+        V re[4], im[4], turned_re[4], turned_im[4];
+        NAMED(four)(x.re + q, x.im + q, 2 * STEP, re, im);
+        NAMED(four)(x.re + STEP + q, x.im + STEP + q, 2 * STEP, turned_re, turned_im);
+        UNROLLED for (int j = 0; j < 4; j++) {
+            V more_re, more_im;
+            TURN(more_re, more_im, turned_re[j], turned_im[j], STEP * j);
+            const V pair[] = {re[j] + more_re, -im[j] - more_im};
+            UNROLLED for (int odd = 0; odd < 2; odd++) {
+                const int n = 2 * (STEP * j + q) + odd;
+                const V magnitude = __builtin_elementwise_abs(pair[odd]);
+                const NAMED(whole) bits = (NAMED(whole))magnitude, higher = bits > best;  // all bits where it is higher
+                PUT(time + n * VK_SEARCHED, pair[odd]);
+                at ^= (at ^ n) & higher;
+                best = __builtin_elementwise_max(best, bits);
+                total += magnitude;
+            }
+        }
+    }
+    PUT(largest, (V)best);
+    PUT(row, __builtin_convertvector(at, V));
+    PUT(sum, total);
 }
 
 #undef FOLD
 #undef FRAME_RE
 #undef FRAME_IM
-#undef BUTTERFLY4
+#undef FIVE
 #undef BUTTERFLY5
 #undef TURN
 #undef SIGNAL

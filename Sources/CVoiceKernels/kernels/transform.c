@@ -26,6 +26,8 @@ void vk_prepare_tables(float *tables) {
 }
 #endif
 
+#define UNROLLED _Pragma("clang loop unroll(full)")
+
 // To a vector of 8.
 #define FOLD(v) (v)
 #define LANES 8
@@ -83,16 +85,45 @@ void KERNEL(vk_learn)(
     if (isEstimated) add_up(sums, real, imaginary);
 }
 
-WIDE static void lags_wide(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
-    lags16(tables, real, imaginary, stride, time, VK_SEARCHED);
+WIDE static void lags_wide(const float *tables, const float *real, const float *imaginary, float *time, float *largest, float *row, float *sum) {
+    lags16(tables, real, imaginary, time, largest, row, sum);
 }
 
-AT_LEVEL static void lags_narrow(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
-    lags8(tables, real, imaginary, stride, time, VK_SEARCHED);
+AT_LEVEL static void lags_narrow(
+    const float *tables, const float *real, const float *imaginary, float *time, float *largest, float *row, float *sum) {
+    lags8(tables, real, imaginary, time, largest, row, sum);
 }
 
-void KERNEL(vk_lags)(const float *tables, const float *real, const float *imaginary, size_t stride, float *time) {
-    if (IS_WIDE) return lags_wide(tables, real, imaginary, stride, time);
+// Rows of VK_SEARCHED_BINS become rows of VK_SEARCHED: four bins at a time, in tiles of four rows by four bins.
+WIDE static void transpose(const float *spectra, float *lanes) {
+#define FOUR(row) (*(const lanes4 *)(spectra + (row) * VK_SEARCHED_BINS + k))
+#define TWO_FOURS(row) __builtin_shufflevector(FOUR(row), FOUR((row) + 4), 0, 1, 2, 3, 4, 5, 6, 7)
+#define TILES(row) \
+    __builtin_shufflevector(TWO_FOURS(row), TWO_FOURS((row) + 8), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define LOWER(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define UPPER(a, b) __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+    for (size_t k = 0; k < VK_SEARCHED_BINS; k += 4) {
+        const lanes16 a = TILES(0), b = TILES(1), c = TILES(2), d = TILES(3);
+        const lanes16 ac = LOWER(a, c), bd = LOWER(b, d), ac_upper = UPPER(a, c), bd_upper = UPPER(b, d);
+        lanes16 *const at = (lanes16 *)(lanes + k * VK_SEARCHED);
+        at[0] = LOWER(ac, bd);
+        at[1] = UPPER(ac, bd);
+        at[2] = LOWER(ac_upper, bd_upper);
+        at[3] = UPPER(ac_upper, bd_upper);
+    }
+#undef FOUR
+#undef TWO_FOURS
+#undef TILES
+#undef LOWER
+#undef UPPER
+}
+
+void KERNEL(vk_lags)(const float *tables, const float *real, const float *imaginary, float *time, float *largest, float *row, float *sum) {
+    _Alignas(64) float re[VK_SEARCHED_BINS * VK_SEARCHED], im[VK_SEARCHED_BINS * VK_SEARCHED];
+    transpose(real, re);
+    transpose(imaginary, im);
+    if (IS_WIDE) return lags_wide(tables, re, im, time, largest, row, sum);
     for (size_t lane = 0; lane < VK_SEARCHED; lane += VK_LANES)
-        lags_narrow(tables, real + lane, imaginary + lane, stride, time + lane);
+        lags_narrow(tables, re + lane, im + lane, time + lane, largest + lane, row + lane, sum + lane);
 }
+_Static_assert(VK_SEARCHED == 16 && VK_SEARCHED_BINS % 4 == 0, "a tile is four bins of sixteen lanes");

@@ -1,4 +1,3 @@
-import CVoiceKernels
 import Glibc
 import VoiceSignal
 
@@ -38,8 +37,11 @@ struct LagSearch: ~Copyable {
     private let fullScale: Float
     /// A bit for each lane: whether there was anything in it; the newest lane's is the lowest.
     private var active: UInt64 = 0
-    private var past = SpectrumHistory(lanes: lanes, bins: band)
-    private var sum = Spectrum(lanes: lanes)
+    private var past = SpectrumHistory(lanes: lanes + 1, width: .searched)
+    private var recorded = SpectrumHistory(lanes: 2, width: .searched)
+    private var sum = SpectrumRows(count: lanes, width: .searched)
+    /// Blocks that are not in a group's sum yet: both are added at once, or the one when the group is looked at.
+    private var waiting = FixedArray<Int>(count: groups, repeating: 0)
     private var whitened = Spectrum()
     private var group = 0
     private var frames = LagFrames()
@@ -57,12 +59,13 @@ struct LagSearch: ~Copyable {
     /// A search whose average has a memory of so many blocks.
     init(memoryBlocks: Float) {
         memory = expf(-1 / memoryBlocks)
-        fullScale = 2 * Float(Self.band.count) / Float(VK_FRAMES) / (1 - memory)
+        fullScale = 2 * Float(Self.band.count) / (1 - memory)
     }
 
     /// Forgets how alike the signals were, and begins a round.
     mutating func clear() {
         sum.clear()
+        waiting.fill(0)
         group = 0
         best = (0, 0, 0)
         peak = Peak(lag: 0, prominence: 0, likeness: 0)
@@ -80,7 +83,18 @@ struct LagSearch: ~Copyable {
         if isActive { whiten(other) } else { whitened.clear() }
         past.push(whitened)
         whiten(microphone)
-        past.correlate(whitened, memory: memory, into: &sum)
+        recorded.push(whitened)
+        for group in 0..<Self.groups {
+            waiting[group] += 1
+            if waiting[group] == 2 { average(group) }
+        }
+    }
+
+    private mutating func average(_ group: Int) {
+        guard waiting[group] > 0 else { return }
+        past.correlate(
+            recorded, blocks: waiting[group], memory: memory, lanes: group * LagFrames.lanes, into: &sum)
+        waiting[group] = 0
     }
 
     /// Looks at the next lanes.
@@ -90,7 +104,7 @@ struct LagSearch: ~Copyable {
         for _ in 0..<Self.groupsPerBlock { look(group: group) }
         guard group == 0 else { return false }
         let filled = max(Self.fewestLanes, active.nonzeroBitCount)
-        let mean = best.sum / Float(filled * Self.block) + 1e-12
+        let mean = best.sum / Float(filled * Self.block) + 3e-10
         peak = Peak(lag: best.lag, prominence: best.value / mean, likeness: best.value / fullScale)
         watchedLikeness = watchedBest / fullScale
         best = (0, 0, 0)
@@ -100,7 +114,8 @@ struct LagSearch: ~Copyable {
     }
 
     private mutating func look(group number: Int) {
-        frames.take(sum, lanes: number * LagFrames.lanes)
+        average(number)
+        frames.take(sum, rows: number * LagFrames.lanes)
         for lane in 0..<LagFrames.lanes {
             best.sum += frames.sum[lane]
             let first = (number * LagFrames.lanes + lane) * Self.block

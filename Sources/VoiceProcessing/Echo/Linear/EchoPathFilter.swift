@@ -236,16 +236,6 @@ struct EchoPathFilter: ~Copyable {
         }
     }
 
-    /// Takes over the weights of the first lanes of a longer filter.
-    mutating func adopt(firstLanesOf other: borrowing EchoPathFilter) {
-        for bin in 0..<Spectrum.bins {
-            for lane in 0..<lanes {
-                weights.real[bin * lanes + lane] = other.weights.real[bin * other.lanes + lane]
-                weights.imaginary[bin * lanes + lane] = other.weights.imaginary[bin * other.lanes + lane]
-            }
-        }
-    }
-
     /// Takes over the first lanes of a longer filter; the variances only rise, so that this one stays quick.
     mutating func follow(_ other: borrowing EchoPathFilter) {
         for bin in 0..<Spectrum.bins {

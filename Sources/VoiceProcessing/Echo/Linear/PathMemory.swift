@@ -32,11 +32,11 @@ struct PathMemory: ~Copyable {
     private var held = 0
     private var sinceSnapshot = 0
     private var sinceJump = 1_000
-    private var reference = SpectrumHistory(lanes: ReferenceSpectra.linear)
+    private var reference = SpectrumHistory(lanes: ReferenceSpectra.linear, width: .whole)
     private var match: LagSearch
     private var frames = RealVector(count: 2 * block)
     private var estimate = Spectrum()
-    private var linearWeights: EchoPathFilter
+    private var linearWeights = SpectrumRows(count: ReferenceSpectra.linear, width: .whole)
     private var votes = 0
     private var candidate = -1
     /// What the last search for the remembered path saw.
@@ -47,7 +47,6 @@ struct PathMemory: ~Copyable {
     init(tuning: EchoPathFilter.Tuning) {
         newer = EchoPathFilter(lanes: ReferenceSpectra.lanes, tuning: tuning)
         older = EchoPathFilter(lanes: ReferenceSpectra.lanes, tuning: tuning)
-        linearWeights = EchoPathFilter(lanes: ReferenceSpectra.linear, tuning: tuning)
         match = LagSearch(memoryBlocks: Self.memoryBlocks)
     }
 
@@ -56,7 +55,7 @@ struct PathMemory: ~Copyable {
     mutating func predict(_ played: borrowing Spectrum, into output: inout Spectrum) -> Bool {
         reference.push(played)
         guard held > 1 else { return false }
-        reference.filter(by: linearWeights.weights, into: &output)
+        reference.filter(by: linearWeights, into: &output)
         return true
     }
 
@@ -76,7 +75,7 @@ struct PathMemory: ~Copyable {
         newer.copy(from: filter)
         held += 1
         guard held > 1 else { return }
-        linearWeights.adopt(firstLanesOf: older)
+        linearWeights.write(lanesOf: older.weights)
         if held == 2 { match.clear() }
     }
 
