@@ -63,6 +63,15 @@ struct SpeechDetectorTests {
         #expect(Self.events(Self.stretches((0.9, 20), (probability, 300))).count == 1)
     }
 
+    @Test("a sound that nothing followed is no beginning of what is said long after it")
+    func staleBeginning() {
+        // Given 40 ms of speech, and more of it behind what is neither that nor silence
+        let late = Self.events(Self.stretches((0, 10), (0.9, 4), (0.5, 200), (0.9, 20)))
+        #expect(late.map(\.event) == [.speechStarted(at: .milliseconds(2_140))])
+        let soon = Self.events(Self.stretches((0, 10), (0.9, 4), (0.5, 20), (0.9, 20)))
+        #expect(soon.map(\.event) == [.speechStarted(at: .milliseconds(100))])
+    }
+
     /// The events of half a second of speech at -30 dBFS and a second of sound without any, at a level.
     private static func ends(after level: Float?, hangover: Duration = .milliseconds(140)) -> [SpeechDetector.Event] {
         var detector = SpeechDetector(SpeechDetector.Configuration(noiseHangover: hangover))

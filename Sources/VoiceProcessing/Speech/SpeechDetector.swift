@@ -70,7 +70,8 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
 
     private enum State: BitwiseCopyable {
         case silent
-        case starting(at: Duration, heard: Duration)
+        /// `last`: the end of the last frame that was speech.
+        case starting(at: Duration, heard: Duration, last: Duration)
         case speaking
         case ending(at: Duration)
     }
@@ -79,6 +80,9 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
     /// Means of levels in dB: speech at a signal-to-noise ratio of 0 dB stands out by some 2 dB, as its own pauses
     /// count.
     private static let prominence = (hidden: Float(2), clear: Float(8))
+    /// How long frames that are neither speech nor silence may follow on a beginning that is not certain, beyond what it
+    /// takes to be: in a noise that is neither it would else be the beginning of what is said minutes later.
+    private static let longestDoubt = Duration.milliseconds(500)
 
     /// May change between any two blocks.
     package var configuration: Configuration
@@ -163,10 +167,11 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
         switch state {
         case .silent:
             if isSpeech { return heard(length, from: start, until: start + length) }
-        case .starting(let at, let heard):
+        case .starting(let at, let heard, let last):
             if isSpeech { return self.heard(heard + length, from: at, until: start + length) }
-            let left = heard - length
-            if isSilence { state = left > .zero ? .starting(at: at, heard: left) : .silent }
+            let left = isSilence ? heard - length : heard
+            let isOver = left <= .zero || start + length - last > longestDoubt
+            state = isOver ? .silent : .starting(at: at, heard: left, last: last)
         case .speaking:
             if isSpeech { speechLevel.take(level) }
             guard isSilence else { break }
@@ -181,11 +186,15 @@ public struct SpeechDetector: BitwiseCopyable, Sendable {
         return nil
     }
 
+    private var longestDoubt: Duration {
+        Self.longestDoubt + max(configuration.onsetConfirmation, configuration.minimumSpeech)
+    }
+
     private mutating func heard(_ time: Duration, from start: Duration, until end: Duration) -> Event? {
         if case .silent = state { speechLevel = MeanLevel() }
         speechLevel.take(level)
         let isEnough = time >= configuration.onsetConfirmation && end - start >= configuration.minimumSpeech
-        state = isEnough ? .speaking : .starting(at: start, heard: time)
+        state = isEnough ? .speaking : .starting(at: start, heard: time, last: end)
         return isEnough ? .speechStarted(at: start) : nil
     }
 
