@@ -123,6 +123,30 @@ struct StreamTableTests {
         #expect(room.played == [20, 40])
     }
 
+    @Test("who has a slot gives it up in turn, also after another has gone whose place in the list it took")
+    func moved() throws {
+        let room = try Room(slots: 2)
+        for source in [10, 20, 30, 40] as [UInt32] { #expect(room.add(source)) }
+        // Given 20 and 40, the last to come, in the slots, and 10 gone
+        _ = try room.run(for: .seconds(2), [20])
+        _ = try room.run(for: .milliseconds(40), [40])
+        #expect(room.played == [20, 40])
+        room.remove(10)
+        // When 30 speaks, then in the place of 20, who was silent for longer
+        _ = try room.run(for: .seconds(2), [40])
+        _ = try room.run(for: .milliseconds(40), [30])
+        #expect(room.played == [30, 40])
+        // When 50 speaks, then in that of 40
+        #expect(room.add(50))
+        _ = try room.run(for: .seconds(2), [30])
+        _ = try room.run(for: .milliseconds(40), [50])
+        #expect(room.played == [30, 50])
+        // And whoever goes leaves a slot
+        room.remove(30)
+        _ = try room.run(for: .milliseconds(40), [20])
+        #expect(room.played == [20, 50])
+    }
+
     @Test("who sends several streams at once leaves slots to those who send one, and slots do not go back and forth")
     func shares() throws {
         // Given one participant who has all slots, and never falls silent

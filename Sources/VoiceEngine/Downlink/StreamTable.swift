@@ -34,6 +34,9 @@ struct StreamTable: ~Copyable {
     /// The members' synchronization sources, beside each other: what each packet is looked up in.
     private let sources: UnsafeMutablePointer<UInt32>
     private(set) var memberCount = 0
+    /// The member in each slot; nil where there is none. What a packet of one without a slot has to look at: sixteen,
+    /// however large the room is.
+    private var seated = InlineArray<16, Int?>(repeating: nil)
     /// Whom ``examine(now:reportInterval:)`` looks at next.
     var nextExamined = 0
     var hold = StreamHold()
@@ -100,6 +103,7 @@ struct StreamTable: ~Copyable {
         memberCount -= 1
         unsafe members[index] = members[memberCount]
         unsafe sources[index] = sources[memberCount]
+        if let slot = unsafe members[index].slot { seated[slot] = index }
     }
 
     /// Its talker stops sending on purpose, or begins again.
@@ -196,10 +200,12 @@ struct StreamTable: ~Copyable {
     /// Of the members with a slot, or those of one participant, the one that was audible longest ago.
     private func longestSilent(of participant: UInt32?) -> (index: Int, audible: Duration)? {
         var found: (index: Int, audible: Duration)?
-        for index in 0..<memberCount where unsafe members[index].slot != nil {
+        for slot in 0..<count {
+            guard let index = seated[slot] else { continue }
             if let participant, unsafe members[index].participant != participant { continue }
             let audible = unsafe members[index].audible ?? .zero
-            if let found, found.audible <= audible { continue }
+            // Of two the one who came first.
+            if let found, (found.audible, found.index) <= (audible, index) { continue }
             found = (index, audible)
         }
         return found
@@ -210,6 +216,7 @@ struct StreamTable: ~Copyable {
             members[index].synchronizationSource, of: members[index].participant, gain: members[index].gain,
             generation: members[index].generation)
         unsafe members[index].slot = slot
+        seated[slot] = index
         unsafe members[index].isUnheard = false
         unsafe members[index].wasTold = false
         unsafe members[index].window = nil
@@ -219,6 +226,7 @@ struct StreamTable: ~Copyable {
         guard let slot = unsafe members[index].slot else { return }
         if playsOut { unsafe slots[slot].playOut() } else { unsafe slots[slot].end() }
         unsafe members[index].slot = nil
+        seated[slot] = nil
     }
 
     /// One that is silent, or else that of a talker who has gone.
