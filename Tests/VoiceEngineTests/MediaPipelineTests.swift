@@ -419,6 +419,36 @@ struct MediaPipelineTests {
         #expect(rig.events.count { if case .degraded(.tooManyStreams) = $0 { true } else { false } } == 0)
     }
 
+    @Test("in a room of many who are muted nobody is taken for gone who reports as seldom as its share allows")
+    func quietRoom() throws {
+        // Given a talker whom twenty others hear, muted
+        var configuration = EngineConfiguration.voiceChat
+        (configuration.backend, configuration.processing) = (.bypass, .bypass)
+        let rig = try PipelineRig(configuration)
+        let others = (0..<20).map { UInt32(100 + $0) }
+        for source in others {
+            try rig.core.send(.addStream(synchronizationSource: source, participant: source, isMuted: true))
+        }
+        rig.run(periods: 20)
+        // When each of them reports once, and then not for 4.5 s: among twenty some 5 s are usual, for a talker it is one
+        for source in others {
+            var report = [UInt8](repeating: 0, count: 8)
+            var span = report.mutableSpan
+            let length = try ReceiverReport(synchronizationSource: source).write(into: &span)
+            #expect(length == 8)
+            _ = rig.core.link.received.push(
+                report.span, tag: PacketTag(time: MonotonicTime(nanoseconds: 1_100_000_000)))
+        }
+        rig.run(periods: 900)
+        // Then all are there
+        var gone = 0
+        while let event = rig.core.nextEvent() {
+            if case .streamCondition(_, .unreachable) = event { gone += 1 }
+        }
+        #expect(gone == 0)
+        #expect(rig.statistics.reports.received == 20)
+    }
+
     @Test("an interruption drops what waits of one talker, and nothing of another's")
     func interruption() throws {
         // Given two talkers, of whom the path holds the packets back for 200 ms and then brings them at once

@@ -101,7 +101,10 @@ struct MediaPipeline: ~Copyable {
 
     /// Tells what is news of the streams.
     private mutating func examineStreams(_ clock: RunClock) {
-        let interval = reports.meanInterval(of: session)
+        // As those report who send nothing: in a room of many less often than this engine, where it sends.
+        var quiet = session
+        quiet.isSender = false
+        let interval = reports.meanInterval(of: quiet)
         let news = downlink.examineStreams(now: clock.start.sinceEpoch, reportInterval: interval)
         if let news { events.tell(news) }
         downlink.tellHeard(now: clock.start, &events)
