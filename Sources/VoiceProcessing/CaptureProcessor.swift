@@ -111,6 +111,7 @@ public final class CaptureProcessor {
     ///   - delay: frames from a reference frame's entry here to the arrival of its echo in `capture`, as far as it is
     ///     known; 0 where it is not. Beyond 1 s it is taken for that. A backend that finds the echo by itself takes it
     ///     for a hint, until it has found the echo; others go by it.
+    /// - Precondition: both have one of these numbers of frames; with another the program is stopped.
     public func run(capture: inout MutableSpan<Float>, reference: Span<Float>, delay: Int) -> ProcessingReport {
         precondition(
             capture.count == reference.count && shortestBlock...far.count ~= capture.count, "a block is 10 ms")

@@ -117,7 +117,10 @@ public struct ProcessingChain: ~Copyable {
         tolerance = Int(Double(sampleRate) * configuration.tolerance)
     }
 
-    /// Processes 10 ms of microphone in place against the 10 ms of reference that came with it.
+    /// Processes 10 ms of microphone in place against the 10 ms of reference that came with it. One thread at a time;
+    /// allocates nothing.
+    ///
+    /// - Precondition: both have `sampleRate / 100` frames; with another number the program is stopped.
     public mutating func run(capture: inout MutableSpan<Float>, reference: Span<Float>) -> Report {
         if findsEcho { return runDirectly(&capture, reference) }
         history.append(reference)
