@@ -8,22 +8,14 @@ struct FirstCallLiveTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The commands below a mark, at a port of this test's own.
-    private func commands(_ name: String, port: UInt16) throws -> String {
+    /// The commands below a mark, at a place of this test's own.
+    private func commands(_ name: String, at place: LoopbackPlace) throws -> String {
         let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
         let after = try #require(readme.split(separator: "<!-- first call: \(name) -->\n```bash\n").dropFirst().first)
         let block = String(try #require(after.split(separator: "```").first))
         // What a terminal gets behind a call would be the call's keys.
         #expect(block.split(separator: "\n").last?.hasSuffix("--output \(name)-heard.wav") == true)
-        return block.replacing("room serve", with: "room serve --address 127.0.0.1 --port \(port)")
-    }
-
-    /// A port that was free a moment ago.
-    private func freePort() throws -> UInt16 {
-        let folder = try TestFolder()
-        let server = try RunningServer(in: folder)
-        defer { _ = server.stop() }
-        return server.port
+        return block.replacing("room serve", with: "room serve --address \(place.host) --port \(place.port)")
     }
 
     private func bash(_ script: String, in folder: TestFolder) throws -> TestProgram {
@@ -39,12 +31,12 @@ struct FirstCallLiveTests {
     @Test("each hears the other", .timeLimit(.minutes(3)))
     func pasted() throws {
         let folder = try TestFolder()
-        let port = try freePort()
+        let place = LoopbackPlace()
         try FileManager.default.removeItem(atPath: folder.secret)
-        let anna = try bash(try commands("anna", port: port) + "kill %1\n", in: folder)
+        let anna = try bash(try commands("anna", at: place) + "kill %1\n", in: folder)
         // Ben is in the same folder, and so is the server's URL as soon as Anna has started it.
         let ben = try bash(
-            "until [[ -s room.log ]]; do sleep 0.1; done\n" + (try commands("ben", port: port)), in: folder)
+            "until [[ -s room.log ]]; do sleep 0.1; done\n" + (try commands("ben", at: place)), in: folder)
         for ended in [ben.wait(), anna.wait()] { #expect(ended.status == 0, "\(ended.text)") }
         for name in ["anna-heard.wav", "ben-heard.wav"] {
             let heard = try AudioFile.read(folder(name)).samples

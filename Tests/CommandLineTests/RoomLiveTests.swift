@@ -201,14 +201,15 @@ struct RoomLiveTests {
     @Test("a server that SIGTERM ends: the call goes on with the one that takes its place")
     func restart() throws {
         let folder = try TestFolder()
-        let server = try RunningServer(in: folder)
+        let place = LoopbackPlace()
+        let server = try RunningServer(in: folder, address: place.host, port: place.port)
         try folder.speak("in.wav", seconds: 30, seed: 1)
         var call = try ChildProcess(
             server.call(token: try server.token("a"), "--input", folder("in.wav"), "--output", folder("out.wav")))
         _ = try call.event("speech_started")
         // When the server is restarted
         #expect(server.terminate().exitCode == 0)
-        let next = try RunningServer(in: folder, port: server.port)
+        let next = try RunningServer(in: folder, address: place.host, port: place.port)
         // Then the call is back, and nobody had to do anything
         _ = try call.event("connection_lost")
         _ = try call.event("reconnected")

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import TestCases
 import Testing
 import VoiceRealtime
 import VoiceRooms
@@ -92,23 +92,11 @@ func eventually(_ condition: () -> Bool) async throws -> Bool {
 }
 
 /// A started server on loopback, and tokens for it.
-///
-/// Each is at an address of its process's own, and at a port below those that Linux gives to whoever asks for any
-/// (32,768 and up): while it is down, nobody else comes to be there.
 struct LoopbackServer {
-    /// Servers so far.
-    private static let count = Atomic<UInt16>(0)
-    private static let firstPort: UInt16 = 20_000
-    private static let ports: UInt16 = 10_000
-    /// Of the 22 bits of a process's number.
-    private static let ownHost: String = {
-        let process = getpid()
-        return "127.\(64 + ((process >> 16) & 63)).\((process >> 8) & 255).\(process & 255)"
-    }()
-
     let server: RoomServer
-    let host = Self.ownHost
-    let port: UInt16
+    let place: LoopbackPlace
+    var host: String { place.host }
+    var port: UInt16 { place.port }
     var url: String { "udp://\(host):\(port)" }
 
     /// - Parameter former: whose place it takes.
@@ -116,12 +104,11 @@ struct LoopbackServer {
         replacing former: LoopbackServer? = nil, directory: RoomDirectoryConfiguration = RoomDirectoryConfiguration(),
         key: TokenKey? = nil
     ) throws {
-        let place = Self.count.wrappingAdd(1, ordering: .relaxed).oldValue % Self.ports
-        let number = former?.port ?? Self.firstPort + place
+        place = former?.place ?? LoopbackPlace()
         server = RoomServer(
-            configuration: RoomServerConfiguration(host: host, port: number, directory: directory),
+            configuration: RoomServerConfiguration(host: place.host, port: place.port, directory: directory),
             verifier: TokenVerifier(keys: [try key ?? testKey()]))
-        port = try server.start()
+        _ = try server.start()
     }
 
     func participant(
