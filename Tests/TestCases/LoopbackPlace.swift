@@ -1,5 +1,5 @@
-internal import Glibc
-internal import Synchronization
+import Glibc
+import Synchronization
 
 /// An address of this machine and a port for one server of a test: while that is down, nobody else comes to be there.
 ///
