@@ -36,6 +36,13 @@ class ExampleTests(unittest.TestCase):
             with wave.open(files[2]) as file:
                 self.assertEqual((file.getframerate(), file.getnframes()), (rate, len(heard)))
                 clean = np.frombuffer(file.readframes(-1), "<i2") / 32_767
+            # Files that do not go together are no recording of an echo.
+            write(folder / "ref.wav", played, 48_000)
+            refused = subprocess.run(
+                [sys.executable, EXAMPLES / "PythonProcessor/main.py", *files], stderr=subprocess.PIPE, text=True
+            )
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("has 16000 Hz", refused.stderr)
         self.assertLess(np.mean(clean[-rate:] ** 2), np.mean(heard[-rate:] ** 2) / 30)
 
     @unittest.skipUnless(DUPLEX, "DUPLEX names no program duplex: without it there is no room")
