@@ -264,6 +264,29 @@ struct StreamTableTests {
         #expect(try room.run(for: .seconds(20), [], reporting: [10]).isEmpty)
     }
 
+    @Test("a stream that ends in digital silence has come to rest, and stands still no more than one that never began")
+    func rest() throws {
+        let room = try Room(slots: 3)
+        // Given a talker with music beside, of which nothing was played so far
+        #expect(room.add(10, of: 1) && room.add(11, of: 1))
+        #expect(try room.run(for: .seconds(5), [10], reporting: [10]).isEmpty)
+        // When it is, and ends
+        #expect(try room.run(for: .seconds(3), [10, 11], reporting: [10]).isEmpty)
+        let silence = AudioLevel(voiceActivity: false, level: 127)
+        #expect(try room.run(for: .milliseconds(60), [10, 11], level: silence, reporting: [10]).isEmpty)
+        // Then nothing is told
+        #expect(try room.run(for: .seconds(5), [10], reporting: [10]).isEmpty)
+        // And nothing of a talker whose button is let go, while it reports
+        #expect(try room.run(for: .milliseconds(20), [10], level: silence, reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(20), [], reporting: [10]).isEmpty)
+        // And of what stands still in the middle of a word, or of a silence that is sent, it is told as before
+        #expect(try room.run(for: .seconds(1), [10], level: silence, reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
+        #expect(try room.run(for: .seconds(1), [10, 11], reporting: [10]) == ["1 flowing"])
+        #expect(try room.run(for: .milliseconds(60), [10], level: silence, reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
+    }
+
     @Test("a participant of two streams is there as long as one of them is")
     func twoStreams() throws {
         let room = try Room(slots: 2)

@@ -45,7 +45,8 @@ public enum EngineEvent: Sendable {
     /// Something comes of it again.
     case participantReachable(ParticipantID)
     /// A participant that is not muted sends no sound for 2 s, although it is there: its microphone, or its engine,
-    /// stands still. Or sends again.
+    /// stands still. Or sends again. A stream that ended in silence, as one does for which its app has nothing more, does
+    /// not stand still.
     case streamStalled(ParticipantID, Bool)
     /// The way from a participant to here loses so many packets that it is heard, or no more.
     case linkQualityChanged(ParticipantID, LinkQuality)

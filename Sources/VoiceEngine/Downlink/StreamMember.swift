@@ -20,12 +20,16 @@ package enum StreamCondition: UInt8, BitwiseCopyable, Sendable {
 struct StreamMember: BitwiseCopyable {
     /// Whoever sends sound, some fifty packets a second, and sends nothing for this long is gone or cut off.
     static let patience: Duration = .seconds(2)
-    /// Whoever is muted is heard by its reports alone. An interval may be 1.23 times the mean (``ReportSchedule``), and
-    /// two in a row may be lost.
+    /// Whoever is muted, or at rest, is heard by its reports alone. An interval may be 1.23 times the mean
+    /// (``ReportSchedule``), and two in a row may be lost.
     static let quietReports = 3.7
     /// A packet without speech is audible all the same from here on, dB below overload: music, a crowd. A room's noise
     /// is softer.
     static let audibleLevel: UInt8 = 40
+    /// Nothing softer can be told (RFC 6464, section 3).
+    private static let digitalSilence: UInt8 = 127
+    /// Who has no more to say sends so much of it at most (``StreamSender``); who sends more goes on.
+    private static let longestRest: Duration = .milliseconds(200)
 
     /// A link is judged over so long,
     static let linkWindow: Duration = .seconds(2)
@@ -55,6 +59,11 @@ struct StreamMember: BitwiseCopyable {
     /// When it was last audible.
     var audible: Duration?
     private var isMuted: Bool
+    /// Whether more is to come: not behind a little digital silence, with which a sender comes to rest that has no more
+    /// to say, a stream that an app feeds or a button that was let go. Nil before the first packet.
+    private var isAwaited: Bool?
+    /// When the digital silence began that came last; nil where something else did.
+    private var silentSince: Duration?
     private var isUnreachable = false
     private var isStalled = false
 
@@ -72,16 +81,19 @@ struct StreamMember: BitwiseCopyable {
     mutating func setMuted(_ isMuted: Bool) {
         self.isMuted = isMuted
         media = nil
+        isAwaited = true
     }
 
     /// Takes the level of a packet that has arrived; without one it counts as audible.
     mutating func receive(_ level: AudioLevel?, arrival: Duration) {
         (heard, media) = (arrival, arrival)
+        silentSince = level?.level == Self.digitalSilence ? silentSince ?? arrival : nil
+        isAwaited = silentSince.map { arrival - $0 > Self.longestRest } ?? true
         guard let level else {
             audible = arrival
             return
         }
-        guard level.level < 127, level.voiceActivity || level.level <= Self.audibleLevel else { return }
+        guard level.level < Self.digitalSilence, level.voiceActivity || level.level <= Self.audibleLevel else { return }
         audible = arrival
     }
 
@@ -95,7 +107,9 @@ struct StreamMember: BitwiseCopyable {
     ) -> StreamCondition? {
         if self.heard == nil { self.heard = now }
         if media == nil { media = now }
-        let patience = isMuted ? max(Self.patience, reportInterval * Self.quietReports) : Self.patience
+        // Of several streams those that never sent anything are an app's that has nothing to say so far.
+        let isResting = isMuted || !(isAwaited ?? isFirst)
+        let patience = isResting ? max(Self.patience, reportInterval * Self.quietReports) : Self.patience
         let isSilent = now - (heard ?? now) >= patience
         if isSilent != isUnreachable {
             isUnreachable = isSilent
@@ -104,7 +118,7 @@ struct StreamMember: BitwiseCopyable {
             if isFirst { return isSilent ? .unreachable : .reachable }
         }
         guard !isUnreachable else { return nil }
-        let hasStopped = !isMuted && now - (media ?? now) >= Self.patience
+        let hasStopped = !isResting && now - (media ?? now) >= Self.patience
         guard hasStopped != isStalled else { return nil }
         isStalled = hasStopped
         return hasStopped ? .stalled : .flowing
