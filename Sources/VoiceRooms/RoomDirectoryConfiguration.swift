@@ -24,7 +24,7 @@ public struct RoomDirectoryConfiguration: Equatable, Sendable {
         self.roomCapacity = min(max(roomCapacity, 1), RoomProtocol.participantLimit)
         self.serverCapacity = min(max(serverCapacity, 1), Self.serverCapacityLimit)
         self.streamsPerParticipant = min(max(streamsPerParticipant, 1), RoomProtocol.streamLimit)
-        self.keepaliveInterval = min(max(keepaliveInterval, .milliseconds(100)), .seconds(20))
+        self.keepaliveInterval = min(max(keepaliveInterval, RoomTimers.shortestKeepalive), .seconds(20))
         self.breakWindow = max(breakWindow, .zero)
     }
 

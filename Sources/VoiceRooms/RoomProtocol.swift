@@ -46,6 +46,10 @@ public enum RoomTimers {
     /// A client pings this often, unless the server's `joined` names another interval.
     public static let keepaliveInterval: Duration = .seconds(2)
 
+    /// No server names a shorter interval, and a client keeps to this where one does: it would ping, and begin breaks,
+    /// without end.
+    static let shortestKeepalive: Duration = .milliseconds(100)
+
     /// A peer not heard for this long is taken for gone, and the break begins. Three keepalives.
     package static let silenceLimit: Duration = .seconds(6)
 

@@ -205,8 +205,13 @@ package struct RoomSession: Sendable {
         }
     }
 
-    /// Three keepalives, as the grant sets them.
-    var silenceLimit: Duration { (grant?.keepaliveInterval ?? RoomTimers.keepaliveInterval) * 3 }
+    /// As the grant sets it, where that is not too short.
+    var keepaliveInterval: Duration {
+        max(grant?.keepaliveInterval ?? RoomTimers.keepaliveInterval, RoomTimers.shortestKeepalive)
+    }
+
+    /// Three keepalives.
+    var silenceLimit: Duration { keepaliveInterval * 3 }
 
     /// As long as a silence that begins a break.
     var attemptTime: Duration { max(silenceLimit, RoomTimers.shortestAttempt) }

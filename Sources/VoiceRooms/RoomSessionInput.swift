@@ -313,6 +313,6 @@ extension RoomSession {
         lastPing = microseconds
         pingIsDue = true
         outbox.tellHandled()
-        nextPing = now + (grant?.keepaliveInterval ?? RoomTimers.keepaliveInterval)
+        nextPing = now + keepaliveInterval
     }
 }

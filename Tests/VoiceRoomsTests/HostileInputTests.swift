@@ -92,6 +92,36 @@ struct HostileInputTests {
         #expect(rooms.clients[0].session.statistics.rejectedDatagrams == 1)
     }
 
+    @Test func aServerHasAClientPingTenTimesASecondAndNoMore() throws {
+        // Given a server that says that keepalives go each millisecond
+        var now = Duration.seconds(1000)
+        var session = try RoomSession(token: Array("alice@kitchen".utf8))
+        try session.join(now: now)
+        let alice = RosterEntry(participant: ParticipantID(rawValue: 1), identity: "alice", name: "")
+        let grant = JoinGrant(
+            version: RoomProtocol.versions.upperBound, participant: alice.participant, capabilities: .conversation,
+            resumed: false, handledCount: 0, secret: RejoinSecret(high: 1, low: 2),
+            keepaliveInterval: .milliseconds(1), room: "kitchen", streams: [], rosterCount: 1)
+        var (server, client) = (DatagramCarrier(), DatagramCarrier())
+        server.send(.joined(grant))
+        server.send(.participantJoined(alice))
+        let datagram = try #require(server.nextDatagram(now: now))
+        try client.receive(datagram.span, now: now)
+        session.exchange(through: &client, now: now)
+        // When it is heard each fifth of a second
+        var pings = 0
+        for millisecond in 0..<1000 {
+            now += .milliseconds(1)
+            if millisecond % 200 == 0 { session.heard(now: now) }
+            session.handleTimeout(now: now)
+            if session.pingIsDue { pings += 1 }
+            session.pingIsDue = false
+        }
+        // Then that is often enough
+        #expect((9...11).contains(pings), "\(pings)")
+        #expect(session.state == .joined && session.statistics.reconnections == 0)
+    }
+
     @Test func whoIsThereDoesNotComeAgain() throws {
         // Given alice, whose server tells of bob's arrival again and again, each time with another stream
         let rooms = try kitchen("alice")
