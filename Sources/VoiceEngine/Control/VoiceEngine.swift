@@ -219,6 +219,8 @@ public actor VoiceEngine {
     /// Says what kind of loudspeaker is in use, which switches the echo canceller; see ``RouteProfile``. From the next
     /// block on and without a gap. It holds until the engine stops; ``EngineConfiguration/routeProfile`` is what it
     /// starts with.
+    ///
+    /// - Throws: ``EngineError/notStarted``, ``EngineError/overloaded``.
     public func setRouteProfile(_ profile: RouteProfile) throws(EngineError) {
         guard let core = running?.core else { throw .notStarted }
         try core.setProfile(profile)
@@ -229,10 +231,11 @@ public actor VoiceEngine {
     /// canceller learns the new echo. ``EngineEvent/routeChanged(_:_:)`` follows.
     ///
     /// What has a name of its own is waited for when it is lost, and `default` is followed, unless
-    /// ``EngineConfiguration/routePolicy`` says otherwise.
+    /// ``EngineConfiguration/routePolicy`` says otherwise. An engine whose device is custom goes over to cards where both
+    /// are named, and no longer takes sound from that device.
     ///
-    /// - Throws: ``EngineError/device(_:)`` where a card cannot be opened, and then the old ones run again;
-    /// ``EngineError/notStarted``.
+    /// - Throws: ``EngineError/device(_:)`` where a card cannot be opened, and then the old ones run again, or where one
+    ///   is named that the engine was started without; ``EngineError/notStarted``.
     @discardableResult
     public func selectDevices(capture: String? = nil, playback: String? = nil) throws(EngineError) -> AudioRoute {
         guard let core = running?.core else { throw .notStarted }
@@ -243,6 +246,8 @@ public actor VoiceEngine {
     public var route: AudioRoute? { running?.core.route }
 
     /// What has been counted and measured; up to 50 ms old while sound runs.
+    ///
+    /// - Throws: ``EngineError/notStarted``.
     public func statistics() throws(EngineError) -> EngineStatistics {
         guard let core = running?.core else { throw .notStarted }
         let statistics = room?.statistics

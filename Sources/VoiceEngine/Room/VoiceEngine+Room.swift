@@ -67,6 +67,9 @@ extension VoiceEngine {
     /// break. Where the room has given this engine up in that break, what it had not taken is dropped:
     /// ``EngineEvent/messagesDropped(_:)`` says how many, before ``EngineEvent/reconnected``, and
     /// ``EngineSnapshot/own`` is another participant than before.
+    ///
+    /// - Throws: ``EngineError/notJoined``; ``EngineError/requestRefused(_:)`` of a message that is too long, or where too
+    ///   many wait.
     public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) throws(EngineError) {
         guard let room else { throw .notJoined }
         try room.send(bytes, to: participant)
