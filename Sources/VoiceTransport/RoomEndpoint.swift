@@ -42,6 +42,9 @@ public struct RoomEndpoint: Sendable, CustomStringConvertible, CustomDebugString
     let tokens: TokenSource
 
     /// An endpoint from a URL and an access token.
+    ///
+    /// - Throws: ``RoomEndpointError``, where the URL is none of these or the token is longer than a server takes;
+    ///   whether it opens a room, the server says.
     public init(url: String, token: String) throws(RoomEndpointError) {
         guard token.utf8.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
         try self.init(url: url, tokens: .given(Array(token.utf8)))

@@ -32,8 +32,10 @@ public final class RoomServer: Sendable {
         (events, yield) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1024))
     }
 
-    /// Binds and starts. The port that was bound is the answer. Blocks for the certificate's
-    /// files, which the first start may have to make.
+    /// Binds and starts. The port that was bound is the answer. Blocks for the certificate's files, which the first
+    /// start may have to make.
+    ///
+    /// - Throws: ``RoomServerError``; nothing runs then.
     public func start() throws(RoomServerError) -> UInt16 {
         try thread.withLock { thread throws(RoomServerError) -> UInt16 in
             // Before anything is loaded: a second start changes nothing.

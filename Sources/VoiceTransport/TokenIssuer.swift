@@ -20,6 +20,8 @@ public struct TokenIssuer: Sendable {
 
     /// A token with these grants, valid from `notBefore` until `expires`, in seconds since 1970; the grants' own
     /// ``TokenGrants/expiresAt`` is not looked at.
+    ///
+    /// - Throws: ``TokenKeyError/metadataTooLong``, ``TokenKeyError/tokenTooLong``, ``TokenKeyError/refused``.
     public func token(for grants: TokenGrants, notBefore: Int64, expires: Int64) throws(TokenKeyError) -> String {
         guard grants.metadata.utf8.count <= TokenVerifier.metadataLimit else { throw .metadataTooLong }
         let video = try JSONWebToken()

@@ -20,6 +20,8 @@ public struct TokenKey: Sendable, CustomStringConvertible, CustomDebugStringConv
     let secret: [UInt8]
 
     /// A key with this name and secret.
+    ///
+    /// - Throws: ``TokenKeyError/secretTooShort`` below ``minimumSecretSize``.
     public init(name: String, secret: [UInt8]) throws(TokenKeyError) {
         guard secret.count >= Self.minimumSecretSize else { throw .secretTooShort }
         self.name = name

@@ -162,7 +162,9 @@ public final class LocalFarEnd: Sendable {
     @_noLocks @_noAllocation
     public func interrupt(through utterance: UtteranceID) { access.cells.interrupt(through: utterance.rawValue) }
 
-    /// Scales what is heard of it: 0 silences, 1 leaves it, up to 4 (+12 dB).
+    /// Scales what is heard of it: 0 silences, 1 leaves it, up to 4 (+12 dB). Any thread; wait-free.
+    ///
+    /// - Throws: ``EngineError/invalidConfiguration(_:)``.
     public func setVolume(_ volume: Float) throws(EngineError) {
         guard (0...4).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...4") }
         line.cells.gain = volume

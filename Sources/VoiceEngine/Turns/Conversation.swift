@@ -57,6 +57,8 @@ public final class Conversation: Sendable {
     // MARK: The near talker
 
     /// Changes how turns begin and end. A turn that is under way is dropped, an answer goes on.
+    ///
+    /// - Throws: ``TurnRefusal/invalidMode(_:)``, ``TurnRefusal/closed``.
     public func setMode(_ mode: TalkMode) throws(TurnRefusal) {
         try core.ask { (machine, _) throws(TurnRefusal) in try machine.setMode(mode) }
     }

@@ -11,9 +11,14 @@ public final class EspeakSynthesiser: Synthesiser {
     private let thread = ControlThread(name: "voice-synthesis")
 
     /// A voice of `espeak-ng --voices`, and its pace, 80 to 450 words a minute.
+    ///
+    /// - Throws: ``PartnerError/invalidConfiguration(_:)``; whether espeak-ng has the voice, ``prepare()`` shows.
     public init(voice: String = "en-us", wordsPerMinute: Int = 165) throws(PartnerError) {
-        guard !voice.isEmpty, voice.count <= 64, !voice.hasPrefix("-"), (80...450).contains(wordsPerMinute) else {
-            throw .invalidConfiguration("the voice is '\(voice)' at \(wordsPerMinute) words a minute; use 80 to 450")
+        guard !voice.isEmpty, voice.count <= 64, !voice.hasPrefix("-") else {
+            throw .invalidConfiguration("the voice is '\(voice)'; use one of 'espeak-ng --voices'")
+        }
+        guard (80...450).contains(wordsPerMinute) else {
+            throw .invalidConfiguration("the pace is \(wordsPerMinute) words a minute; use 80 to 450")
         }
         self.voice = voice
         self.wordsPerMinute = wordsPerMinute
