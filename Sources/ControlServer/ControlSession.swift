@@ -212,8 +212,9 @@ actor ControlSession {
     /// Has the room know which answer is said, and that one is over: what is under way of it is dropped at every
     /// listener.
     private func tellRoom(_ event: TurnEvent) async {
+        // Also one that the bot takes by itself: behind an interruption nothing else is heard of it.
+        if let turn = event.agentTurn { try? await room?.beginUtterance(UtteranceID(rawValue: turn.rawValue)) }
         switch event {
-        case .turnEnded(let turn): try? await room?.beginUtterance(UtteranceID(rawValue: turn.id.rawValue))
         case .answerCancelled(_, .interrupted), .answerCancelled(_, .cancelled): try? await room?.interrupt()
         default: break
         }

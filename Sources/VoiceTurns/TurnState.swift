@@ -53,6 +53,13 @@ public enum TurnEvent: Equatable, Sendable {
     case answerEnded(TurnID, HeardAnswer)
 }
 
+extension TurnEvent {
+    /// The turn that the agent has from now on, as an answer or by itself; nil where it is given none by this.
+    package var agentTurn: TurnID? {
+        if case .stateChanged(.thinking, let turn) = self { turn } else { nil }
+    }
+}
+
 /// Why nothing comes of a turn.
 public enum TurnDrop: Equatable, Sendable {
     /// Nobody spoke.

@@ -126,6 +126,36 @@ struct RoomMediaInterruptionTests: RoomMediaTesting {
         #expect(back.map(text).contains("flush 100 before 0"))
     }
 
+    @Test("what is named behind an interruption of one's own speech begins behind it, when the room has told that")
+    func namedMeanwhile() {
+        let (ben, stream) = (ParticipantID(rawValue: 2), Self.ownStream.stream)
+        var media = joined([entry(2, "ben")])
+        _ = media.handle(.published(Self.own, PublishedStream(Self.ownStream, generation: 0)))
+        func told(_ generation: UInt32, by participant: ParticipantID) -> [String] {
+            media.handle(.interrupted(by: participant, stream, generation: generation)).map(text)
+        }
+        // Given two interruptions, and an utterance that is named behind them
+        media.name(UtteranceID(rawValue: 4))
+        _ = media.interrupt(nil)
+        _ = media.interrupt(nil)
+        media.name(UtteranceID(rawValue: 5))
+        // Then each of them is of what was said before
+        let first = told(1, by: Self.own)
+        #expect(first == ["begin 1", "say 5"])
+        let second = told(2, by: Self.own)
+        #expect(second == ["begin 2", "say 5"])
+        // And what nobody has named meanwhile, or somebody else has interrupted, is over
+        _ = media.interrupt(nil)
+        let last = told(3, by: Self.own)
+        #expect(last == ["begin 3"])
+        _ = media.interrupt(nil)
+        media.name(UtteranceID(rawValue: 6))
+        let bens = told(4, by: ben)
+        #expect(bens == ["begin 4", "2 interrupted 5 before 4"])
+        let late = told(5, by: Self.own)
+        #expect(late == ["begin 5"])
+    }
+
     @Test("the beginning of a generation of ours is told to the room where we publish")
     func beginningOfAGeneration() {
         var media = joined()

@@ -57,6 +57,7 @@ extension RoomMediaTesting {
         case .command(.watchTalker(let order)): "watch \(order.participant)"
         case .command(.stopPublishing): "stop sending"
         case .command(.beginGeneration(let generation)): "begin \(generation)"
+        case .command(.beginUtterance(let utterance)): "say \(utterance.map { "\($0)" } ?? "nothing more")"
         case .command(.addStream(let source, _, _, _)): "play \(source)"
         case .command(.setStreamMuted(let muted, let source)): "expect \(source) \(muted ? "silent" : "sounding")"
         case .command(.removeStream(let source)): "drop \(source)"

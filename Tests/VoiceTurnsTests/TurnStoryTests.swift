@@ -367,9 +367,12 @@ struct TurnStoryTests {
         let first = try talk.machine.interject(now: ms(100))
         talk.machine.answerQueued(first, now: ms(150))
         talk.machine.utteranceStarted(first, at: ms(200))
+        #expect(talk.events().compactMap(\.agentTurn) == [turn(1)])
         // It gives up what the agent is about
         _ = try talk.machine.interject(now: ms(500))
-        #expect(talk.events().contains(.answerCancelled(turn(1), .cancelled)))
+        let given = talk.events()
+        #expect(given.contains(.answerCancelled(turn(1), .cancelled)))
+        #expect(given.compactMap(\.agentTurn) == [turn(2)])
         #expect(talk.machine.state == .thinking)
         // Somebody had begun to speak, as is known a moment later
         talk.machine.speechStarted(at: ms(480), now: ms(560))
@@ -380,7 +383,9 @@ struct TurnStoryTests {
         #expect(throws: TurnRefusal.busy(.listening)) { try talk.machine.interject(now: ms(1_300)) }
         talk.machine.speechEnded(at: ms(2_000), now: ms(2_300))
         talk.pass(until: 2_700)
-        #expect(talk.events().last == .turnEnded(Turn(id: turn(3), start: ms(510), end: ms(2_000), continued: nil)))
+        let last = talk.events()
+        #expect(last.last == .turnEnded(Turn(id: turn(3), start: ms(510), end: ms(2_000), continued: nil)))
+        #expect(last.compactMap(\.agentTurn) == [turn(3)])
     }
 
     @Test("Given an answer without any sound, when it is finished, then nobody has the turn")

@@ -38,6 +38,8 @@ package struct RoomMedia {
     private var toldMuted: Set<ParticipantID> = []
     /// Who is interrupted by speaking into what it says.
     private var watched: ParticipantID?
+    /// What the app has named since it last interrupted its own speech; nil where that is nothing.
+    private var named: UtteranceID??
     private let start: UInt64
 
     /// Media whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
@@ -106,11 +108,15 @@ package struct RoomMedia {
     /// Interrupts what a participant says, or this engine where it is nil: what waits of it here is dropped at once,
     /// and everywhere else when the room has told it.
     package mutating func interrupt(_ participant: ParticipantID?) -> [Action] {
+        if participant == nil { named = nil }
         let streams = participant.map { played[$0].map(\.stream) } ?? ownStream.map { [$0.stream] } ?? []
         return streams.flatMap { stream in
             change(stream) { $0.interrupt() } + [.ask(.interrupt(stream))]
         }
     }
+
+    /// What this engine says from now on is this utterance, as the media thread was told; nil: none.
+    package mutating func name(_ utterance: UtteranceID?) { named = .some(utterance) }
 
     /// An interruption of ours was refused, or could not be asked for: what is said goes on to be heard.
     package mutating func interruptionRefused(_ stream: StreamID) -> [Action] { change(stream) { $0.withdraw() } }
@@ -312,8 +318,16 @@ package struct RoomMedia {
         let isOurs = participant == own
         let changes = change(stream) { $0.take(generation, isOurs: isOurs) }
         let begun = talker == own ? settle { $0.interrupted(stream, generation, &$1) } : []
-        guard !isOurs else { return changes + begun }
+        if stream == ownStream?.stream, !isOurs { named = nil }
+        guard !isOurs else { return changes + begun + nameAgain(stream, begun) }
         return changes + begun + [.post(.interrupted(talker, by: participant, generation: generation))]
+    }
+
+    /// The room tells an interruption of ours a way there and back after it was asked for. It is of what was said before
+    /// that: what was named meanwhile begins behind it, and would else never be heard.
+    private func nameAgain(_ stream: StreamID, _ begun: [Action]) -> [Action] {
+        guard stream == ownStream?.stream, !begun.isEmpty, let named else { return [] }
+        return [.command(.beginUtterance(named?.rawValue))]
     }
 
     /// Changes what is known of a stream's generations.

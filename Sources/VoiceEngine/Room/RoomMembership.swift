@@ -104,6 +104,9 @@ final class RoomMembership {
         try perform(media.setMuted(muted))
     }
 
+    /// What is captured from now on is this utterance, as the media thread was told; nil: none.
+    func name(_ utterance: UtteranceID?) { media.name(utterance) }
+
     func interrupt(_ participant: ParticipantID?) throws(EngineError) {
         guard !isOver else { throw .notJoined }
         if let participant { try requireMember(participant) }

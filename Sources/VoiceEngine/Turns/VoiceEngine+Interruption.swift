@@ -96,12 +96,14 @@ extension VoiceEngine {
     ///
     /// Each packet then tells the utterance and its place in it. Where it is interrupted
     /// (``EngineEvent/interrupted(_:by:generation:)``) the rest of it is not sent, until the next utterance is named or
-    /// this is called with nil: what the synthesiser still delivers is heard by nobody. It counts by the ADC's time,
-    /// also where what is said waits before it is sent.
+    /// this is called with nil: what the synthesiser still delivers is heard by nobody. One that is named behind an
+    /// interruption by this engine is none of what that ends, although the room tells it later. It counts by the ADC's
+    /// time, also where what is said waits before it is sent.
     ///
     /// - Throws: ``EngineError/notStarted``, ``EngineError/overloaded``.
     public func beginUtterance(_ utterance: UtteranceID?) throws(EngineError) {
         guard let core else { throw .notStarted }
         try core.send(.beginUtterance(utterance?.rawValue))
+        room?.name(utterance)
     }
 }

@@ -133,11 +133,12 @@ struct AgentRun {
     /// Has the room know which answer is said, and that one is over: what is under way of it is dropped at every
     /// listener.
     private func tell(_ room: VoiceEngine, _ event: TurnEvent) async {
+        // Also one that the agent takes by itself: behind an interruption nothing else is heard of it.
+        if let turn = event.agentTurn { try? await room.beginUtterance(UtteranceID(rawValue: turn.rawValue)) }
         switch event {
         case .stateChanged(let state, _):
             // A room that does not take it has other news first.
             try? await room.setAttribute(AgentAttribute.state.rawValue, to: AgentState(state).rawValue)
-        case .turnEnded(let turn): try? await room.beginUtterance(UtteranceID(rawValue: turn.id.rawValue))
         case .answerStarted(let turn, let latency):
             let report = AnswerReport(utterance: UtteranceID(rawValue: turn.rawValue), latency: latency)
             try? await room.send(report.bytes)
