@@ -1440,7 +1440,9 @@ typedef struct dv_conversation_config {
 ///
 /// - `config`: may be null: defaults.
 /// - `conversation`, `far_end`: where the handles go; 0 after a failure. The far end is for hearing the near talker
-///   (dv_far_end_take) and for its volume; what is said belongs to answers. Both are closed by dv_conversation_close.
+///   (dv_far_end_take) and for its volume; what is said belongs to answers, and an utterance that is offered to it
+///   under a higher number than any answer has makes the answers after it come too late. Both are closed by
+///   dv_conversation_close.
 ///
 /// Control side of the engine. DV_WRONG_STATE: not started, or a conversation is under way. DV_EXHAUSTED, DV_TOO_MANY,
 /// DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_INVALID_HANDLE.
