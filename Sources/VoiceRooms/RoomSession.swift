@@ -38,6 +38,8 @@ package struct RoomSession: Sendable {
     /// When the next path is tried, after one that has closed, and how long the pause was.
     var retryAt: Duration?
     var retryPause = RoomTimers.shortestRetry
+    /// When it came in last, or back.
+    var enteredAt: Duration = .zero
     /// Until when the server must have been heard, since somebody says that it does not know us.
     var doubtEnds: Duration?
     /// When the server was last asked for that.

@@ -164,7 +164,7 @@ extension RoomSession {
                 enter(grant, RoomRoster(entries), now: now)
             }
         case .removed(.restarting) where state == .joined || state == .reconnecting:
-            if state == .joined { reconnect(now: now) } else { attempt(now: now) }
+            if state == .joined { reconnect(now: now) } else { retry(now: now) }
         case .removed where state == .leaving: end(.left(acknowledged: true))
         case .removed(let reason): end(.removed(reason))
         case .refused(let refusal, let versions) where state == .joining || state == .reconnecting:
@@ -234,7 +234,7 @@ extension RoomSession {
         attemptEnds = nil
         retryAt = nil
         obstacle = nil
-        retryPause = RoomTimers.shortestRetry
+        enteredAt = now
         hasFreshToken = false
         nextPing = now
         if returning && grant.resumed {
@@ -292,6 +292,9 @@ extension RoomSession {
         deadline = now + RoomTimers.breakWindow
         nextPing = nil
         events.append(.reconnecting)
+        // Whom a server lets in and loses at once, it would have come again without end.
+        guard now - enteredAt >= RoomTimers.shortestRetry else { return retry(now: now) }
+        retryPause = RoomTimers.shortestRetry
         attempt(now: now)
     }
 

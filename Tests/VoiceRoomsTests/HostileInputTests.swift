@@ -92,21 +92,28 @@ struct HostileInputTests {
         #expect(rooms.clients[0].session.statistics.rejectedDatagrams == 1)
     }
 
+    /// What a server says that lets alice in, and then `rest`.
+    private static func entrance(keepalive: Duration = .seconds(2), _ rest: RoomMessage...) throws -> [UInt8] {
+        let alice = RosterEntry(participant: ParticipantID(rawValue: 1), identity: "alice", name: "")
+        let grant = JoinGrant(
+            version: RoomProtocol.versions.upperBound, participant: alice.participant, capabilities: .conversation,
+            resumed: false, handledCount: 0, secret: RejoinSecret(high: 1, low: 2), keepaliveInterval: keepalive,
+            room: "kitchen", streams: [], rosterCount: 1)
+        var server = DatagramCarrier()
+        server.send(.joined(grant))
+        server.send(.participantJoined(alice))
+        for message in rest { server.send(message) }
+        return try #require(server.nextDatagram(now: .zero))
+    }
+
     @Test func aServerHasAClientPingTenTimesASecondAndNoMore() throws {
         // Given a server that says that keepalives go each millisecond
         var now = Duration.seconds(1000)
         var session = try RoomSession(token: Array("alice@kitchen".utf8))
         try session.join(now: now)
-        let alice = RosterEntry(participant: ParticipantID(rawValue: 1), identity: "alice", name: "")
-        let grant = JoinGrant(
-            version: RoomProtocol.versions.upperBound, participant: alice.participant, capabilities: .conversation,
-            resumed: false, handledCount: 0, secret: RejoinSecret(high: 1, low: 2),
-            keepaliveInterval: .milliseconds(1), room: "kitchen", streams: [], rosterCount: 1)
-        var (server, client) = (DatagramCarrier(), DatagramCarrier())
-        server.send(.joined(grant))
-        server.send(.participantJoined(alice))
-        let datagram = try #require(server.nextDatagram(now: now))
-        try client.receive(datagram.span, now: now)
+        let entrance = try Self.entrance(keepalive: .milliseconds(1))
+        var client = DatagramCarrier()
+        try client.receive(entrance.span, now: now)
         session.exchange(through: &client, now: now)
         // When it is heard each fifth of a second
         var pings = 0
@@ -120,6 +127,27 @@ struct HostileInputTests {
         // Then that is often enough
         #expect((9...11).contains(pings), "\(pings)")
         #expect(session.state == .joined && session.statistics.reconnections == 0)
+    }
+
+    @Test func whomAServerLetsInAndOutAgainAndAgainComesLaterAndLater() throws {
+        // Given a server that lets alice in by each path, and says that it goes down
+        var now = Duration.seconds(1000)
+        var session = try RoomSession(token: Array("alice@kitchen".utf8))
+        try session.join(now: now)
+        let entrance = try Self.entrance(.removed(.restarting), .removed(.restarting))
+        var (path, paths) = (UInt32(0), 0)
+        for _ in 0..<10_000 {
+            now += .milliseconds(1)
+            session.handleTimeout(now: now)
+            guard session.path != path else { continue }
+            (path, paths) = (session.path, paths + 1)
+            var client = DatagramCarrier()
+            try client.receive(entrance.span, now: now)
+            session.exchange(through: &client, now: now)
+            #expect(session.state == .reconnecting)
+        }
+        // Then she tries on, by a path each two seconds in the end
+        #expect((7...9).contains(paths), "\(paths)")
     }
 
     @Test func whoIsThereDoesNotComeAgain() throws {
