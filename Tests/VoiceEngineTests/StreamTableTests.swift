@@ -65,6 +65,8 @@ struct StreamTableTests {
 
         func remove(_ source: UInt32) { table.remove(source) }
 
+        func leave() { table.departed.forget() }
+
         func setMuted(_ isMuted: Bool, of source: UInt32) { table.setMuted(isMuted, of: source) }
 
         func setVolume(_ gain: Float, of source: UInt32) { table.setVolume(gain, of: source) }
@@ -294,6 +296,32 @@ struct StreamTableTests {
         #expect(try room.run(for: .seconds(6), [10]).isEmpty)
         #expect(try room.run(for: .seconds(2.1), []) == ["1 unreachable"])
         #expect(try room.run(for: .seconds(1), [11]) == ["1 reachable", "1 stalled"], "the other stream stands still")
+    }
+
+    @Test("what a stream told of its participant is taken back by the next one, or by another, and in no other room")
+    func republished() throws {
+        // Given a talker on a poor link who is gone
+        let room = try Room(slots: 2)
+        #expect(room.add(10, of: 1))
+        #expect(try room.run(for: .seconds(6), [10], losing: 3) == ["1 poorLink"])
+        #expect(try room.run(for: .seconds(2.1), []) == ["1 unreachable"])
+        // When it comes back with another stream, on a good one
+        room.remove(10)
+        #expect(room.add(12, of: 1))
+        // Then that is told
+        #expect(try room.run(for: .seconds(6), [12]) == ["1 reachable", "1 goodLink"])
+        // And where one of two stands still and is withdrawn
+        #expect(room.add(13, of: 1))
+        #expect(try room.run(for: .seconds(3), [12, 13]).isEmpty)
+        #expect(try room.run(for: .seconds(2.1), [13]) == ["1 stalled"])
+        room.remove(12)
+        #expect(try room.run(for: .seconds(1), [13]) == ["1 flowing"])
+        // And nothing of whoever has the number in the next room
+        #expect(try room.run(for: .seconds(2.1), []) == ["1 unreachable"])
+        room.remove(13)
+        room.leave()
+        #expect(room.add(14, of: 1))
+        #expect(try room.run(for: .seconds(3), [14]).isEmpty)
     }
 
     @Test("a link that loses a tenth is poor, and good again when it loses little", arguments: [8, 5, 3])

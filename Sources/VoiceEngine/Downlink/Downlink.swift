@@ -84,6 +84,9 @@ struct Downlink: ~Copyable {
 
     mutating func removeStream(_ source: UInt32) { streams.remove(source) }
 
+    /// The room is left: its numbers are others' in the next one.
+    mutating func leaveRoom() { streams.departed.forget() }
+
     /// Puts a generation of a stream in force, and drops what waits of older ones.
     mutating func flush(generation: UInt32, of source: UInt32) { streams.flush(generation: generation, of: source) }
 

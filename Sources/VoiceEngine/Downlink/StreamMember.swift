@@ -52,6 +52,15 @@ struct StreamMember: BitwiseCopyable {
     var isUnheard = false
     var wasTold = false
 
+    /// What was told of the participant and holds until the contrary is. Where the stream goes another has to tell that.
+    struct Told: BitwiseCopyable {
+        var isUnreachable = false
+        var isStalled = false
+        var isPoor = false
+
+        var isNothing: Bool { !isUnreachable && !isStalled && !isPoor }
+    }
+
     /// When sound or a report last came, counted from the first look on where none has.
     var heard: Duration?
     /// When sound last came, the same way; from the unmuting on.
@@ -76,6 +85,15 @@ struct StreamMember: BitwiseCopyable {
         self.participant = participant
         self.generation = generation
         self.isMuted = isMuted
+    }
+
+    var told: Told { Told(isUnreachable: isUnreachable, isStalled: isStalled, isPoor: isPoor) }
+
+    /// Tells the contrary of what was told by a stream that has gone, where that is so.
+    mutating func inherit(_ told: Told) {
+        isUnreachable = isUnreachable || told.isUnreachable
+        isStalled = isStalled || told.isStalled
+        isPoor = isPoor || told.isPoor
     }
 
     mutating func setMuted(_ isMuted: Bool) {

@@ -26,6 +26,16 @@ extension StreamTable {
         return link.map { .streamCondition(participant: participant, $0) }
     }
 
+    /// Has another stream of a participant, or its next one, tell the contrary of what one has told that is gone now.
+    mutating func handOn(_ told: StreamMember.Told, of participant: UInt32) {
+        guard participant != 0, !told.isNothing else { return }
+        if let other = firstMember(of: participant) {
+            unsafe members[other].inherit(told)
+        } else {
+            departed.keep(told, of: participant)
+        }
+    }
+
     private func firstMember(of participant: UInt32) -> Int? {
         for index in 0..<memberCount where unsafe members[index].participant == participant { return index }
         return nil

@@ -39,6 +39,8 @@ struct StreamTable: ~Copyable {
     private var seated = InlineArray<16, Int?>(repeating: nil)
     /// Whom ``examine(now:reportInterval:)`` looks at next.
     var nextExamined = 0
+    /// What their streams told of participants who have none left.
+    var departed = DepartedTalkers()
     var hold = StreamHold()
     /// Whose stream is to go through it; 0 for nobody's.
     var watched: UInt32 = 0
@@ -91,6 +93,7 @@ struct StreamTable: ~Copyable {
         unsafe sources[index] = source
         unsafe members[index] = StreamMember(
             synchronizationSource: source, participant: participant, isMuted: isMuted, generation: generation)
+        if let told = departed.take(participant) { unsafe members[index].inherit(told) }
         if let free = freeSlot { seat(index, in: free) }
         return true
     }
@@ -99,10 +102,12 @@ struct StreamTable: ~Copyable {
     mutating func remove(_ source: UInt32) {
         guard let index = member(of: source) else { return }
         let isKept = hold.source == source && isHoldInUse
+        let (participant, told) = unsafe (members[index].participant, members[index].told)
         unseat(index, playsOut: !isKept)
         memberCount -= 1
         unsafe members[index] = members[memberCount]
         unsafe sources[index] = sources[memberCount]
+        handOn(told, of: participant)
         if let slot = unsafe members[index].slot { seated[slot] = index }
     }
 

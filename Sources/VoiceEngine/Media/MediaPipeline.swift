@@ -148,6 +148,7 @@ struct MediaPipeline: ~Copyable {
         case .stopPublishing:
             uplink.stopPublishing()
             reports.end()
+            downlink.leaveRoom()
         case .setMuted(let muted): uplink.setMuted(muted)
         case .setMuteKind(let kind): uplink.setMuteKind(kind)
         case .setProcessing(let settings):
