@@ -103,9 +103,15 @@ struct PresenceRoom {
 
     mutating func run(for duration: Duration) {
         let end = now + duration
+        var (last, turns) = (now, 0)
         while true {
             drain()
             listen()
+            (last, turns) = last == now ? (last, turns + 1) : (now, 0)
+            guard turns < 10_000 else {
+                Issue.record("no time passes after \(now)")
+                break
+            }
             let timers = members.flatMap { [$0.guest.nextTimeout, $0.nextHop] } + [link.nextArrival]
             let next = (timers + (serverIsAlive ? [serving.host.nextTimeout] : [])).compactMap { $0 }.min() ?? end
             guard next < end else { break }
