@@ -389,6 +389,28 @@ struct RealtimeDialogTests {
         #expect(try #require(server.dialog.nextTimeout) - server.now == .milliseconds(100))
     }
 
+    @Test("behind very many answers a server is connected to anew, and the one that was asked for is asked for again")
+    func manyAnswers() throws {
+        var server = try DialogServer()
+        for number in 0..<AnswerTable.maximumResponses {
+            try server.create("r\(number)")
+            for case .answerBegan(let answer) in try server.takeEvents() {
+                server.dialog.cancel(answer)
+                server.dialog.heard(of: answer, .zero, isComplete: false)
+            }
+        }
+        #expect(server.disconnects == 0)
+        let answer = server.dialog.endTurn()
+        try server.create("one more", tag: answer)
+        #expect(server.disconnects == 1)
+        _ = try server.takeRequests()
+        try server.comeBack()
+        let asked = try server.takeRequests().filter { $0["type"] == "response.create" }
+        let tags = asked.map { $0["response"]?["metadata"]?["duplexvoice"]?.string }
+        #expect(tags == [String(answer.rawValue)])
+        #expect(try server.takeEvents().last == .ready)
+    }
+
     @Test("a server that calls without end is ended")
     func endlessCalls() throws {
         var server = try DialogServer()

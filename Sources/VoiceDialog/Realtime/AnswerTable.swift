@@ -3,7 +3,7 @@
 /// A response belongs to one answer for good, and an answer that is over hands nothing out. So nothing of what was
 /// cancelled is ever delivered, in whatever order messages come.
 struct AnswerTable: Sendable {
-    /// Responses of a connection; a server that makes more is tried anew.
+    /// Responses of a connection; behind them another is made, as names are kept for as long as it lasts.
     static let maximumResponses = 10_000
     /// Answers at once; of more the oldest are forgotten, those first that are not wanted any more.
     static let maximumAnswers = 32
@@ -54,7 +54,10 @@ struct AnswerTable: Sendable {
         return answers.values.filter { $0.request != nil }.map(\.id).min()
     }
 
-    mutating func add(_ response: String, to id: AnswerID) -> Bool {
+    /// Whether the connection has had all its responses.
+    var isFull: Bool { seen.count >= Self.maximumResponses }
+
+    mutating func add(_ response: String, to id: AnswerID) {
         seen.insert(response)
         owners[response] = id
         _ = update(id) {
@@ -62,7 +65,6 @@ struct AnswerTable: Sendable {
             $0.question = []
             $0.response = response
         }
-        return seen.count <= Self.maximumResponses
     }
 
     mutating func remove(_ id: AnswerID) {

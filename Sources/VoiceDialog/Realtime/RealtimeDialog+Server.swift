@@ -71,11 +71,13 @@ extension RealtimeDialog {
 
     private mutating func created(_ response: String, _ tag: String?, now: Duration) {
         guard !table.isKnown(response) else { return counts.staleDeltas += 1 }
+        // What was asked for is asked for again.
+        guard !table.isFull else {
+            return fail(.lost, "the server made \(AnswerTable.maximumResponses) answers on one connection", now: now)
+        }
         let asker = table.asker(tag: tag)
         let id = asker ?? table.begin()
-        guard table.add(response, to: id) else {
-            return fail(.tooLarge, "the server made more than \(AnswerTable.maximumResponses) answers", now: now)
-        }
+        table.add(response, to: id)
         if asker == nil { tell(.answerBegan(id)) }
         if table[id]?.isOver == true { send(.cancelResponse(response)) }
     }
