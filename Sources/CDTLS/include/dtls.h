@@ -13,7 +13,7 @@
 
 /// Bytes of a record of the handshake at most, its header included: no path that carries voice has to fragment it.
 #define DV_DTLS_RECORD_LIMIT 1200
-/// Bytes of a datagram of the application at most.
+/// Bytes of a datagram of the application at most that is sent.
 #define DV_DTLS_DATAGRAM_LIMIT 1200
 /// Bytes of a datagram of records at most that is taken.
 #define DV_DTLS_INPUT_LIMIT 2048
