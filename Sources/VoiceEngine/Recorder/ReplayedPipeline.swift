@@ -21,6 +21,8 @@ struct ReplayedPipeline: ~Copyable {
     private var news: ValueConsumer<FarEndNews>
     private var statistics: TripleBufferReader<MediaStatistics>
     private var farEnds: [ReplayedFarEnd] = []
+    /// The highest number of a far end so far; they rise.
+    private var latestFarEnd: UInt64 = 0
     private var captureCommits: [(frame: Int, time: MonotonicTime)] = []
     private var referenceCommits: [(frame: Int, time: MonotonicTime)] = []
     /// Frames that the last views said are seen.
@@ -95,6 +97,7 @@ struct ReplayedPipeline: ~Copyable {
         do throws(EngineError) {
             let farEnd = try ReplayedFarEnd(number: number, encoding)
             farEnds.append(farEnd)
+            latestFarEnd = max(latestFarEnd, number)
             guard commands.push(.openFarEnd(farEnd.handle)) else {
                 throw EngineError.overloaded
             }
@@ -216,7 +219,10 @@ struct ReplayedPipeline: ~Copyable {
     private mutating func takeFarEnd(_ kind: RecordedPiece, _ bytes: Span<UInt8>) throws(RecordingFault) {
         try Self.require(bytes.count >= 16, "a far end of \(bytes.count) bytes")
         let number = UInt64(bitPattern: bytes.number(at: 0))
-        guard let farEnd = farEnds.first(where: { $0.number == number }) else { throw .malformed("an unknown far end") }
+        guard let farEnd = farEnds.first(where: { $0.number == number }) else {
+            // One that is gone was kept for longer where its end could not be told at once; nothing is heard of it.
+            return try Self.require(number <= latestFarEnd, "an unknown far end")
+        }
         switch kind {
         case .farEndMarks:
             try Self.require(bytes.count == 32, "a mark of \(bytes.count) bytes")
