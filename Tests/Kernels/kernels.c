@@ -539,53 +539,99 @@ static void dense(size_t inputs, size_t outputs, float peak) {
     free(weights);
 }
 
-static void bins(size_t inputs, size_t reach, size_t outputs, int rectify) {
-    const size_t taps = 2 * reach + 1;
-    float *const weights = numbers(taps * inputs * outputs), *const bias = numbers(outputs);
-    float *const input = calloc(inputs * VK_ROW, sizeof(float)), *const output = calloc(outputs * VK_ROW, sizeof(float));
+// A layer of bins: its weights, what they are worth, its inputs, and what they are once rounded.
+typedef struct {
+    int16_t *weights;
+    float *scale, *bias, *input;
+    double *rounded;
+} bins_layer;
+
+// Inputs of `peak` and weights of one sign are as large as sums may become.
+static bins_layer layer_of_bins(size_t inputs, size_t taps, size_t outputs, float peak, int isFull) {
+    const size_t pairs = (inputs + 1) / 2;
+    const bins_layer of = {
+        calloc(taps * pairs * 2 * outputs, sizeof(int16_t)), numbers(outputs), numbers(outputs), calloc(inputs * VK_ROW, sizeof(float)),
+        calloc(inputs * VK_ROW, sizeof(double))};
+    const int most = VK_MOST_WEIGHT / (int)(taps * inputs) < INT16_MAX ? VK_MOST_WEIGHT / (int)(taps * inputs) : INT16_MAX;
+    double largest = 0;
     for (size_t i = 0; i < inputs; i++)
-        for (size_t k = 0; k < BINS; k++) input[i * VK_ROW + VK_FIRST + k] = number();
+        for (size_t k = 0; k < BINS; k++) {
+            float *const at = &of.input[i * VK_ROW + VK_FIRST + k];
+            *at = isFull || (i == inputs / 2 && k == 100) ? peak : number();
+            largest = fmax(largest, fabs(*at));
+        }
+    // No input is as near to one whole number as to another: either would do.
+    const double step = largest / VK_MOST_WHOLE;
+    for (size_t i = 0; i < inputs * VK_ROW; i++) {
+        const double whole = rint(of.input[i] / step);
+        of.rounded[i] = step * whole;
+        if (whole != 0 && fabs(whole) < VK_MOST_WHOLE) of.input[i] = (float)(step * (whole + 0.4 * number()));
+    }
+    for (size_t o = 0; o < outputs; o++) {
+        of.scale[o] /= (float)most;
+        for (size_t t = 0; t < taps; t++)
+            for (size_t i = 0; i < inputs; i++)
+                of.weights[2 * ((t * pairs + i / 2) * outputs + o) + i % 2] = isFull ? (int16_t)most : (int16_t)((float)most * number());
+    }
+    return of;
+}
+
+// What the layer makes of a bin.
+static double sum_of_bin(const bins_layer *of, size_t inputs, size_t reach, size_t outputs, size_t output, size_t bin) {
+    double sum = 0;
+    for (size_t shift = 0; shift < 2 * reach + 1; shift++)
+        for (size_t i = 0; i < inputs; i++)
+            sum += of->weights[2 * ((shift * ((inputs + 1) / 2) + i / 2) * outputs + output) + i % 2] *
+                   of->rounded[i * VK_ROW + VK_FIRST + bin + shift - reach];
+    return of->bias[output] + of->scale[output] * sum;
+}
+
+static void free_layer(const bins_layer *of) {
+    free(of->weights);
+    free(of->scale);
+    free(of->bias);
+    free(of->input);
+    free(of->rounded);
+}
+
+static void bins(size_t inputs, size_t reach, size_t outputs, int rectify, float peak, int isFull) {
+    const bins_layer of = layer_of_bins(inputs, 2 * reach + 1, outputs, peak, isFull);
+    float *const output = calloc(outputs * VK_ROW, sizeof(float));
     memset(wanted, 0, sizeof wanted);
     for (size_t o = 0; o < outputs; o++)
         for (size_t k = 0; k < BINS; k++) {
-            double sum = bias[o];
-            for (size_t shift = 0; shift < taps; shift++)
-                for (size_t i = 0; i < inputs; i++)
-                    sum += weights[(shift * inputs + i) * outputs + o] * (double)input[i * VK_ROW + VK_FIRST + k + shift - reach];
+            const double sum = sum_of_bin(&of, inputs, reach, outputs, o, k);
             wanted[o * VK_ROW + VK_FIRST + k] = rectify && sum < 0 ? 0 : sum;
         }
-    vk_bins_dense(weights, bias, input, inputs, reach, output, outputs, rectify);
+    vk_bins_dense(of.weights, of.scale, of.bias, of.input, inputs, reach, output, outputs, rectify);
     char what[64];
     snprintf(what, sizeof what, "vk_bins_dense, %zu to %zu, reach %zu", inputs, outputs, reach);
     // What stands for no bin is compared too: it stays zero.
     expect(what, output, wanted, outputs * VK_ROW, 1e-6);
-    free(input);
+    free_layer(&of);
     free(output);
 }
 
-static void memories(void) {
-    enum { INPUTS = 3, UNITS = 5 };
-    float *const input = calloc(INPUTS * VK_ROW, sizeof(float)), *const state = calloc(UNITS * VK_ROW, sizeof(float));
-    float *const weights = numbers(INPUTS * 2 * UNITS), *const bias = numbers(2 * UNITS);
+static void memories(size_t inputs, size_t units, float peak) {
+    const bins_layer of = layer_of_bins(inputs, 1, 2 * units, peak, 0);
+    float *const state = calloc(units * VK_ROW, sizeof(float));
     memset(wanted, 0, sizeof wanted);
-    for (size_t i = 0; i < INPUTS; i++)
-        for (size_t k = 0; k < BINS; k++) input[i * VK_ROW + VK_FIRST + k] = (k % 7 == 0 ? 100 : 4) * number();
-    for (size_t u = 0; u < UNITS; u++)
+    for (size_t u = 0; u < units; u++)
         for (size_t k = 0; k < BINS; k++) {
             const size_t at = u * VK_ROW + VK_FIRST + k;
-            double share = bias[u], new = bias[UNITS + u];
-            for (size_t i = 0; i < INPUTS; i++) {
-                share += weights[i * 2 * UNITS + u] * (double)input[i * VK_ROW + VK_FIRST + k];
-                new += weights[i * 2 * UNITS + UNITS + u] * (double)input[i * VK_ROW + VK_FIRST + k];
-            }
+            const double share = sum_of_bin(&of, inputs, 0, 2 * units, 2 * u, k), new = sum_of_bin(&of, inputs, 0, 2 * units, 2 * u + 1, k);
             state[at] = number();
             wanted[at] = state[at] + 1 / (1 + exp2(share)) * (tanh(new / 2 * M_LN2) - state[at]);
         }
-    vk_bins_memory(weights, bias, input, INPUTS, state, UNITS);
-    expect("vk_bins_memory", state, wanted, UNITS * VK_ROW, 2e-6);
-    free(input);
+    vk_bins_memory(of.weights, of.scale, of.bias, of.input, inputs, state, units);
+    char what[64];
+    snprintf(what, sizeof what, "vk_bins_memory, %zu to %zu", inputs, units);
+    expect(what, state, wanted, units * VK_ROW, 4e-6);
+    free_layer(&of);
     free(state);
+}
 
+static void gates(void) {
     enum { GATED = 24 };
     float *const of_input = numbers(3 * GATED), *const of_state = numbers(3 * GATED), *const memory = numbers(GATED);
     for (size_t u = 0; u < GATED; u++) {
@@ -628,8 +674,14 @@ int main(int count, char **arguments) {
     }
     const size_t sizes[][2] = {{11, 24}, {24, 48}, {16, 1}, {3, 13}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (size_t reach = 0; reach < 2; reach++) bins(sizes[i][0], reach, sizes[i][1], reach == 0);
-    memories();
+        for (size_t reach = 0; reach < 2; reach++) {
+            bins(sizes[i][0], reach, sizes[i][1], reach == 0, 1, 0);
+            bins(sizes[i][0], reach, sizes[i][1], reach == 0, -7, 1);
+        }
+    bins(VK_MOST_BIN_INPUTS, 1, 40, 0, 3, 1);
+    memories(3, 5, 100);
+    memories(32, 32, 4);
+    gates();
     if (failures) printf("%d kernels are too far from their definition\n", failures);
     return failures != 0;
 }

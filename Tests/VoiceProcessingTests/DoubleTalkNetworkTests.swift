@@ -18,15 +18,30 @@ struct DoubleTalkNetworkTests {
         }
     }
 
-    /// Rows of random numbers, as a layer takes them and as arrays.
+    /// Rows of random numbers, as a layer takes them and as arrays: such as it need not round, the largest being 16383
+    /// of their steps.
     private static func rows(_ count: Int, _ generator: inout SeededNumbers, into rows: inout BinRows) -> [[Float]] {
         (0..<count).map { row in
             (0..<bins).map { bin in
-                let value = generator.normal()
+                let steps = max(-16_383, min(16_383, (4096 * generator.normal()).rounded()))
+                let value = (row + bin == 0 ? 16_383 : steps) / 4096
                 rows[row, bin] = value
                 return value
             }
         }
+    }
+
+    /// Weights as a layer rounds them: those of an output to steps of which 131080 are all of them, or 32767 the largest.
+    private static func rounded(_ weights: [Float], outputs: Int) -> [Float] {
+        var rounded = weights
+        for output in 0..<outputs {
+            let places = stride(from: output, to: weights.count, by: outputs)
+            let magnitudes = places.map { abs(weights[$0]) }
+            let most = Float(131_080 - magnitudes.count / 2 - 1)
+            let step = max(magnitudes.reduce(0, +) / most, (magnitudes.max() ?? 0) / 32_767)
+            for place in places { rounded[place] = (weights[place] / step).rounded() * step }
+        }
+        return rounded
     }
 
     /// A layer as plain loops: nothing is beyond the edges.
@@ -80,7 +95,7 @@ struct DoubleTalkNetworkTests {
             #expect(isAtEnd)
         }
         // Then
-        let expected = Self.dense(values, weights, bias, reach: reach)
+        let expected = Self.dense(values, Self.rounded(weights, outputs: outputs), bias, reach: reach)
         #expect(Self.distance(plain, expected) < 1e-4)
         #expect(Self.distance(rectified, expected.map { $0.map { max(0, $0) } }) < 1e-4)
         // What stands for no bin stays zero, or the last bin had a neighbour.
@@ -107,7 +122,7 @@ struct DoubleTalkNetworkTests {
                 // When
                 layer.run(input)
                 // Then
-                let driven = Self.dense(values, weights, bias, reach: 0)
+                let driven = Self.dense(values, Self.rounded(weights, outputs: 2 * units), bias, reach: 0)
                 for unit in 0..<units {
                     for bin in 0..<Self.bins {
                         let share = 1 / (1 + expf(-driven[unit][bin]))

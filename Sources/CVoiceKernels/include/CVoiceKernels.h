@@ -299,8 +299,9 @@ void vk_each_bin(
 /// stands for no bin is zero and stays so, and bins at the edges have neighbours.
 enum { VK_ROW = 192, VK_FIRST = 16 };
 
-/// Most outputs of such a layer.
-enum { VK_MOST_OUTPUTS = 1024 };
+/// Most inputs and outputs of such a layer, what its inputs are rounded to, and the most that the magnitudes of an output's weights may add
+/// up to: then no sum is beyond 32 bits.
+enum { VK_MOST_BIN_INPUTS = 128, VK_MOST_OUTPUTS = 1024, VK_MOST_WHOLE = 16383, VK_MOST_WEIGHT = INT32_MAX / VK_MOST_WHOLE };
 
 /// Rows of `stride` of VK_BINS features become rows of the networks', normalised: (features - mean) * slope. sums += own * normalised,
 /// `own` in rows of `stride`.
@@ -308,16 +309,18 @@ void vk_bins_look(
     const float *features, size_t stride, const float *mean, const float *slope, const float *own, size_t rows, float *output, float *sums)
     VK_SAFE;
 
-/// The same layer for each bin: output = bias + weights * input, and no less than 0 where `rectify` is not 0. A bin's input is `inputs` rows
-/// of its lower neighbour (reach 1), then of itself, then of its upper neighbour; or of itself alone (reach 0). `weights` has a row of
-/// `outputs` for each. Input and output do not overlap.
+/// The same layer for each bin: output = bias + scale * (weights * input), and no less than 0 where `rectify` is not 0. A bin's input is
+/// `inputs` rows of its lower neighbour (reach 1), then of itself, then of its upper neighbour; or of itself alone (reach 0). `weights` has,
+/// for each bin and each two of its inputs, a row of a pair for each output, the second 0 where there is no second input. Inputs are rounded
+/// to VK_MOST_WHOLE of the largest of them; with those the sums are exact. Input and output do not overlap.
 void vk_bins_dense(
-    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify)
-    VK_SAFE;
+    const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach, float *output,
+    size_t outputs, int rectify) VK_SAFE;
 
 /// The same layer with a memory for each bin: state += logistic(share) * (tanh(new) - state) of `units` rows, -log2(e) share and 2 log2(e) new
-/// being bias + weights * input. `weights` has a row of `units` of shares, then as many of what is new, for each input, and so has `bias`.
-void vk_bins_memory(const float *weights, const float *bias, const float *input, size_t inputs, float *state, size_t units) VK_SAFE;
+/// being outputs 2 u and 2 u + 1 of a layer as above, of reach 0, for row u.
+void vk_bins_memory(
+    const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *state, size_t units) VK_SAFE;
 
 /// The weights of the network that judges what is left of an echo while both talk, as tools/suppressor/train_double_talk.py writes them, and
 /// how many bytes they are.

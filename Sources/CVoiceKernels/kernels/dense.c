@@ -28,13 +28,6 @@ typedef __m128i bytes16 __attribute__((aligned(1)));
 typedef __m256i bytes32 __attribute__((aligned(1)));
 
 #if VK_LEVEL == 4
-// Left out by tools/test-kernels, to test what is there without.
-#if defined(VK_NO_VNNI)
-#define HAS_VNNI 0
-#else
-#define HAS_VNNI (__builtin_cpu_supports("avx512vnni") != 0)
-#endif
-
 #define NAME dense_vnni
 #define TARGET FOR("arch=x86-64-v4,avx512vnni")
 #define SUMS __m512i

@@ -176,10 +176,11 @@
        const float *exit, size_t units, float *output, size_t bins), \
       (features, rows, own, weights, bias, exit, units, output, bins)) \
     X(void, vk_bins_dense, \
-      (const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, \
-       size_t outputs, int rectify), \
-      (weights, bias, input, inputs, reach, output, outputs, rectify)) \
+      (const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach, \
+       float *output, size_t outputs, int rectify), \
+      (weights, scale, bias, input, inputs, reach, output, outputs, rectify)) \
     X(void, vk_bins_memory, \
-      (const float *weights, const float *bias, const float *input, size_t inputs, float *state, size_t units), \
-      (weights, bias, input, inputs, state, units))
+      (const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *state, \
+       size_t units), \
+      (weights, scale, bias, input, inputs, state, units))
 // clang-format on

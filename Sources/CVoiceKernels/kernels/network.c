@@ -1,6 +1,14 @@
 // The arithmetic of small neural networks.
 
+#include <string.h>
+
 #include "simd.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
 
 // Of numbers, by polynomials that a compiler makes vectors of; within a few units in the last place.
 
@@ -126,69 +134,6 @@ AT_LEVEL void KERNEL(vk_each_bin)(
 
 // The networks that are the same for each bin: rows of VK_ROW numbers, bin 0 at VK_FIRST, and zeros where there is no bin.
 
-// A vector of a row, and how many outputs of how many vectors are summed up at a time: as many sums as there are registers for, beside the
-// vectors that they share.
-#if VK_LEVEL == 4
-typedef lanes16 row_vector;
-typedef int32_t row_whole __attribute__((vector_size(64), aligned(4)));
-enum { ROW_LANES = 16, TILE_OUTPUTS = 8, TILE_VECTORS = 2 };
-#else
-typedef lanes8 row_vector;
-typedef int32_t row_whole __attribute__((vector_size(32), aligned(4)));
-#if VK_LEVEL == 1 && defined(__x86_64__)
-enum { ROW_LANES = 8, TILE_OUTPUTS = 4, TILE_VECTORS = 1 };
-#else
-enum { ROW_LANES = 8, TILE_OUTPUTS = 4, TILE_VECTORS = 3 };
-#endif
-#endif
-enum { VECTORS = VK_BINS / ROW_LANES };  // and a bin
-_Static_assert(VK_BINS == ROW_LANES * VECTORS + 1, "a bin is left behind whole vectors");
-
-// `some` outputs from `first` on of `vectors` vectors of bins from `vector` on, so that a row of bins is loaded once for all of them.
-VK_INLINE void bins_outputs(
-    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify,
-    size_t first, const size_t some, size_t vector, const size_t vectors) {
-    row_vector sums[TILE_OUTPUTS][TILE_VECTORS];
-    const size_t k = VK_FIRST + ROW_LANES * vector;
-    for (size_t v = 0; v < some; v++)
-        for (size_t j = 0; j < vectors; j++) sums[v][j] = bias[first + v] - (row_vector){0};
-    const float *row = weights + first;
-    for (size_t shift = 0; shift < 2 * reach + 1; shift++) {
-        const float *from = input + k + shift - reach;
-        for (size_t i = 0; i < inputs; i++, row += outputs, from += VK_ROW) {
-            row_vector values[TILE_VECTORS];
-            for (size_t j = 0; j < vectors; j++) values[j] = *(const row_vector *)(from + ROW_LANES * j);
-            for (size_t v = 0; v < some; v++)
-                for (size_t j = 0; j < vectors; j++) sums[v][j] += row[v] * values[j];
-        }
-    }
-    for (size_t v = 0; v < some; v++)
-        for (size_t j = 0; j < vectors; j++)
-            *(row_vector *)(output + (first + v) * VK_ROW + k + ROW_LANES * j) =
-                rectify ? __builtin_elementwise_max(sums[v][j], (row_vector){0}) : sums[v][j];
-}
-
-// All outputs of the bin behind the whole vectors, whose vectors are of outputs.
-VK_INLINE void last_bin(
-    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, size_t outputs, float *made) {
-    const float *const at = input + VK_FIRST + VK_BINS - 1 - reach;
-    size_t first = 0;
-    for (; first + VK_LANES <= outputs; first += VK_LANES) {
-        lanes8 sum = LOAD(bias + first);
-        const float *row = weights + first;
-        for (size_t shift = 0; shift < 2 * reach + 1; shift++)
-            for (size_t i = 0; i < inputs; i++, row += outputs) sum += at[shift + i * VK_ROW] * LOAD(row);
-        STORE(made + first, sum);
-    }
-    for (; first < outputs; first++) {
-        float sum = bias[first];
-        const float *row = weights + first;
-        for (size_t shift = 0; shift < 2 * reach + 1; shift++)
-            for (size_t i = 0; i < inputs; i++, row += outputs) sum += at[shift + i * VK_ROW] * *row;
-        made[first] = sum;
-    }
-}
-
 AT_LEVEL void KERNEL(vk_bins_look)(
     const float *restrict features, size_t stride, const float *restrict mean, const float *restrict slope, const float *restrict own,
     size_t rows, float *restrict output, float *restrict sums) {
@@ -200,93 +145,195 @@ AT_LEVEL void KERNEL(vk_bins_look)(
         }
 }
 
-VK_INLINE void some_outputs(
-    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify,
-    size_t first, const size_t some) {
-    size_t k = 0;
-    for (; k + TILE_VECTORS <= VECTORS; k += TILE_VECTORS)
-        bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, some, k, TILE_VECTORS);
-    if (k < VECTORS) bins_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, some, k, VECTORS % TILE_VECTORS);
+// A vector of a row, the sums of as many bins, and how many outputs of how many vectors are summed up at a time: as many sums as there are
+// registers for, beside what they share.
+#if VK_LEVEL == 4
+enum { ROW_LANES = 16, TILE_OUTPUTS = 8, TILE_VECTORS = 2 };
+typedef __m512i row_sums;
+#elif VK_LEVEL == 3
+enum { ROW_LANES = 8, TILE_OUTPUTS = 4, TILE_VECTORS = 2 };
+typedef __m256i row_sums;
+#elif defined(__x86_64__)
+enum { ROW_LANES = 4, TILE_OUTPUTS = 4, TILE_VECTORS = 2 };
+typedef __m128i row_sums;
+#elif defined(__ARM_NEON)
+enum { ROW_LANES = 8, TILE_OUTPUTS = 4, TILE_VECTORS = 2 };
+typedef int32x4x2_t row_sums;
+#else
+enum { ROW_LANES = 8, TILE_OUTPUTS = 4, TILE_VECTORS = 2 };
+typedef struct {
+    int32_t of[ROW_LANES];
+} row_sums;
+#endif
+typedef float row_vector __attribute__((vector_size(4 * ROW_LANES), aligned(4)));
+typedef int32_t row_whole __attribute__((vector_size(4 * ROW_LANES), aligned(4)));
+enum { VECTORS = VK_BINS / ROW_LANES };  // and a bin
+_Static_assert(VK_BINS == ROW_LANES * VECTORS + 1, "a bin is left behind whole vectors");
+
+// A layer, its inputs rounded: a row of pairs for each two of them. A sum's step is what `step` says of its output.
+typedef struct {
+    const int16_t *weights;
+    const float *step, *bias;
+    const int16_t *input;
+    size_t pairs, reach, outputs;
+    float *output;
+    int isRectified;
+} bins_layer;
+
+VK_INLINE int32_t pair_at(const int16_t *at) {
+    int32_t pair;
+    memcpy(&pair, at, sizeof pair);
+    return pair;
 }
 
-WIDE void KERNEL(vk_bins_dense)(
-    const float *weights, const float *bias, const float *input, size_t inputs, size_t reach, float *output, size_t outputs, int rectify) {
-    size_t first = 0;
-    for (; first + TILE_OUTPUTS <= outputs; first += TILE_OUTPUTS)
-        some_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, TILE_OUTPUTS);
-    for (; first < outputs; first++) some_outputs(weights, bias, input, inputs, reach, output, outputs, rectify, first, 1);
+// A pair of inputs of the bin behind the whole vectors.
+VK_INLINE const int16_t *last_bin(const bins_layer *of, size_t shift, size_t pair) {
+    return of->input + 2 * (pair * VK_ROW + VK_FIRST + VK_BINS - 1 + shift - of->reach);
+}
+
+// The bounds of powers of two here: of four of them the product is a number still.
+static const float most_power = 30;
+
+// What is added to a memory, with a = exp(-share) and c = 1 + exp(2 new): 1 / (1 + a) (1 - 2 / c - state), over one divisor. The exponents to
+// the base of 2 come out of the layer.
+#define DIVIDEND(state, c) ((1 - (state)) * (c) - 2)
+#define DIVISOR(a, c) ((c) + (a) * (c))
+
+// 2^x of a vector, within 3e-6 of itself, in place.
+AT_LEVEL VK_INLINE void powers_of_two(row_vector *x) {
+    const row_vector most = most_power - (row_vector){0};
+#if VK_LEVEL == 4
+    // The smaller magnitude, with x's sign: one instruction instead of two.
+    const row_vector bounded = (row_vector)_mm512_range_ps((__m512)*x, (__m512)most, 2);
+#else
+    const row_vector bounded = __builtin_elementwise_min(__builtin_elementwise_max(*x, -most), most);
+#endif
+    const row_vector shifted = bounded + 12582912.0f, f = bounded - (shifted - 12582912.0f);
+    const row_vector series = 0.99999926f + f * (0.69312181f + f * (0.24024745f + f * (0.05591786f + f * 0.0095701f)));
+    *x = (row_vector)((row_whole)series + ((row_whole)shifted << 23));
+}
+
+// What the memories of one unit become, from the exponents of `vectors` vectors of bins. A division takes as long as eight multiplications:
+// two vectors share one.
+AT_LEVEL VK_INLINE void remember(row_vector *state, row_vector *share, row_vector *new, const size_t vectors) {
+    row_vector divisor[TILE_VECTORS];
+    for (size_t j = 0; j < vectors; j++) {
+        powers_of_two(&share[j]);
+        powers_of_two(&new[j]);
+        new[j] += 1;
+        divisor[j] = DIVISOR(share[j], new[j]);
+    }
+    const row_vector all = vectors == 2 ? 1 / (divisor[0] * divisor[1]) : 1 / divisor[0];
+    for (size_t j = 0; j < vectors; j++)
+        state[j] += DIVIDEND(state[j], new[j]) * (vectors == 2 ? all * divisor[1 - j] : all);
+}
+
+#if VK_LEVEL == 4
+#define NAME bins_vnni
+#define TARGET __attribute__((target("arch=x86-64-v4,avx512vnni"), min_vector_width(512)))
+#define MULTIPLY(sums, at, pair) sums = _mm512_dpwssd_epi32(sums, _mm512_loadu_si512(at), _mm512_set1_epi32(pair))
+#include "bins-outputs.h"
+
+#define NAME bins_plain
+#define TARGET __attribute__((target("arch=x86-64-v4"), min_vector_width(512)))
+#define MULTIPLY(sums, at, pair) \
+    sums = _mm512_add_epi32(sums, _mm512_madd_epi16(_mm512_loadu_si512(at), _mm512_set1_epi32(pair)))
+#elif VK_LEVEL == 3
+#define NAME bins_plain
+#define TARGET AT_LEVEL
+#define MULTIPLY(sums, at, pair) \
+    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_loadu_si256((const __m256i_u *)(at)), _mm256_set1_epi32(pair)))
+#elif defined(__x86_64__)
+#define NAME bins_plain
+#define TARGET
+#define MULTIPLY(sums, at, pair) \
+    sums = _mm_add_epi32(sums, _mm_madd_epi16(_mm_loadu_si128((const __m128i_u *)(at)), _mm_set1_epi32(pair)))
+#elif defined(__ARM_NEON)
+VK_INLINE int32x4x2_t multiply_words(int32x4x2_t sums, const int16_t *at, int32_t pair) {
+    const int16x8x2_t words = vld2q_s16(at);
+    const int16x4_t x = vreinterpret_s16_s32(vdup_n_s32(pair));
+    sums.val[0] = vmlal_lane_s16(vmlal_lane_s16(sums.val[0], vget_low_s16(words.val[0]), x, 0), vget_low_s16(words.val[1]), x, 1);
+    sums.val[1] = vmlal_lane_s16(vmlal_lane_s16(sums.val[1], vget_high_s16(words.val[0]), x, 0), vget_high_s16(words.val[1]), x, 1);
+    return sums;
+}
+
+#define NAME bins_plain
+#define TARGET
+#define MULTIPLY(sums, at, pair) sums = multiply_words(sums, at, pair)
+#else
+VK_INLINE void multiply_words(row_sums *sums, const int16_t *at, int32_t pair) {
+    int16_t x[2];
+    memcpy(x, &pair, sizeof x);
+    for (size_t k = 0; k < ROW_LANES; k++) sums->of[k] += x[0] * at[2 * k] + x[1] * at[2 * k + 1];
+}
+
+#define NAME bins_plain
+#define TARGET
+#define MULTIPLY(sums, at, pair) multiply_words(&(sums), at, pair)
+#endif
+#include "bins-outputs.h"
+
+// Rows of inputs as rows of pairs of whole numbers, the largest VK_MOST_WHOLE, and what one of their steps is.
+WIDE static float round_rows(const float *input, size_t inputs, int16_t *rounded) {
+    row_whole largest[4] = {0};
+    for (size_t k = 0; k < inputs * VK_ROW; k += 4 * ROW_LANES)
+        for (size_t v = 0; v < 4; v++)
+            largest[v] = __builtin_elementwise_max(largest[v], *(const row_whole *)(input + k + v * ROW_LANES) & INT32_MAX);
+    const union {
+        int32_t bits;
+        float value;
+    } most = {__builtin_reduce_max(
+        __builtin_elementwise_max(__builtin_elementwise_max(largest[0], largest[1]), __builtin_elementwise_max(largest[2], largest[3])))};
+    const float scale = most.value > 0 ? VK_MOST_WHOLE / most.value : 0;
+    // Added to 3 * 2^22 a number's nearest whole one stands in the last bits.
+    for (size_t i = 0; i < inputs; i += 2, input += 2 * VK_ROW, rounded += 2 * VK_ROW) {
+        const float of_second = i + 1 < inputs ? scale : 0;
+        const float *const second = input + (i + 1 < inputs ? VK_ROW : 0);
+        for (size_t k = 0; k < VK_ROW; k += ROW_LANES) {
+            const row_vector low = *(const row_vector *)(input + k) * scale + 12582912.0f;
+            const row_vector high = *(const row_vector *)(second + k) * of_second + 12582912.0f;
+            *(row_whole *)(rounded + 2 * k) = ((row_whole)low & 0xffff) | ((row_whole)high << 16);
+        }
+    }
+    return most.value / VK_MOST_WHOLE;
+}
+
+// All bins but the last one, of which it writes what the layer is before its function.
+AT_LEVEL static void run_layer(
+    const int hasMemory, const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach,
+    float *output, size_t outputs, int isRectified, float *made) {
+    int16_t rounded[(VK_MOST_BIN_INPUTS + 1) / 2 * 2 * VK_ROW];
+    const float unit = round_rows(input, inputs, rounded);
+    float steps[VK_MOST_OUTPUTS];
+    for (size_t v = 0; v < outputs; v++) steps[v] = scale[v] * unit;
+    const bins_layer of = {weights, steps, bias, rounded, (inputs + 1) / 2, reach, outputs, output, isRectified};
+    int32_t last[VK_MOST_OUTPUTS];
+#if VK_LEVEL == 4
+    if (HAS_VNNI)
+        bins_vnni(&of, hasMemory, last);
+    else
+#endif
+        bins_plain(&of, hasMemory, last);
+    for (size_t v = 0; v < outputs; v++) made[v] = bias[v] + steps[v] * (float)last[v];
+}
+
+AT_LEVEL void KERNEL(vk_bins_dense)(
+    const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach, float *output,
+    size_t outputs, int rectify) {
     float made[VK_MOST_OUTPUTS];
-    last_bin(weights, bias, input, inputs, reach, outputs, made);
+    run_layer(0, weights, scale, bias, input, inputs, reach, output, outputs, rectify, made);
     for (size_t v = 0; v < outputs; v++)
         output[v * VK_ROW + VK_FIRST + VK_BINS - 1] = rectify && made[v] < 0 ? 0 : made[v];
 }
 
-// A layer with a memory.
-
-// The bounds of powers of two here: of two of them the product is a number still.
-static const float most_power = 60;
-
-// Both functions over one divisor: with a = exp(-share) and b = exp(2 new), (1 / (1 + a)) ((b - 1) / (b + 1) - state). The exponents to the
-// base of 2 come out of the layer.
-#define FOLLOWED(state, a, b) ((state) + ((b) - 1 - (state) * ((b) + 1)) / ((1 + (a)) * (1 + (b))))
-
-// power_of_two of a vector, in place.
-VK_INLINE void powers_of_two(row_vector *x) {
-    const row_vector least = -most_power - (row_vector){0}, most = most_power - (row_vector){0};
-    const row_vector bounded = __builtin_elementwise_min(__builtin_elementwise_max(*x, least), most);
-    const row_vector shifted = bounded + 12582912.0f, f = bounded - (shifted - 12582912.0f);
-    const row_vector series = SERIES(f);
-    *x = (row_vector)((row_whole)series + ((row_whole)shifted << 23));
-}
-
-// `some` units from `first` on, of `vectors` vectors of bins from `vector` on.
-VK_INLINE void bins_memory(
-    const float *weights, const float *bias, const float *input, size_t inputs, float *state, size_t units, size_t first, const size_t some,
-    size_t vector, const size_t vectors) {
-    row_vector share[TILE_OUTPUTS / 2][TILE_VECTORS], new[TILE_OUTPUTS / 2][TILE_VECTORS];
-    const size_t k = VK_FIRST + ROW_LANES * vector;
-    for (size_t v = 0; v < some; v++)
-        for (size_t j = 0; j < vectors; j++) {
-            share[v][j] = bias[first + v] - (row_vector){0};
-            new[v][j] = bias[units + first + v] - (row_vector){0};
-        }
-    const float *of_share = weights + first, *of_new = of_share + units, *from = input + k;
-    for (size_t i = 0; i < inputs; i++, of_share += 2 * units, of_new += 2 * units, from += VK_ROW) {
-        row_vector values[TILE_VECTORS];
-        for (size_t j = 0; j < vectors; j++) values[j] = *(const row_vector *)(from + ROW_LANES * j);
-        for (size_t v = 0; v < some; v++) {
-            for (size_t j = 0; j < vectors; j++) share[v][j] += of_share[v] * values[j];
-            for (size_t j = 0; j < vectors; j++) new[v][j] += of_new[v] * values[j];
-        }
-    }
-    for (size_t v = 0; v < some; v++)
-        for (size_t j = 0; j < vectors; j++) {
-            row_vector *const at = (row_vector *)(state + (first + v) * VK_ROW + k + ROW_LANES * j);
-            powers_of_two(&share[v][j]);
-            powers_of_two(&new[v][j]);
-            *at = FOLLOWED(*at, share[v][j], new[v][j]);
-        }
-}
-
-VK_INLINE void some_units(
-    const float *weights, const float *bias, const float *input, size_t inputs, float *state, size_t units, size_t first,
-    const size_t some) {
-    size_t k = 0;
-    for (; k + TILE_VECTORS <= VECTORS; k += TILE_VECTORS)
-        bins_memory(weights, bias, input, inputs, state, units, first, some, k, TILE_VECTORS);
-    if (k < VECTORS) bins_memory(weights, bias, input, inputs, state, units, first, some, k, VECTORS % TILE_VECTORS);
-}
-
-WIDE void KERNEL(vk_bins_memory)(const float *weights, const float *bias, const float *input, size_t inputs, float *state, size_t units) {
-    enum { TOGETHER = TILE_OUTPUTS / 2 };
-    size_t first = 0;
-    for (; first + TOGETHER <= units; first += TOGETHER) some_units(weights, bias, input, inputs, state, units, first, TOGETHER);
-    for (; first < units; first++) some_units(weights, bias, input, inputs, state, units, first, 1);
+AT_LEVEL void KERNEL(vk_bins_memory)(
+    const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *state, size_t units) {
     float made[VK_MOST_OUTPUTS];
-    last_bin(weights, bias, input, inputs, 0, 2 * units, made);
+    run_layer(1, weights, scale, bias, input, inputs, 0, state, 2 * units, 0, made);
     float *const last = state + VK_FIRST + VK_BINS - 1;
+    for (size_t v = 0; v < 2 * units; v++) made[v] = power_of_two(made[v], most_power);
     for (size_t u = 0; u < units; u++) {
-        const float a = power_of_two(made[u], most_power), b = power_of_two(made[units + u], most_power);
-        last[VK_ROW * u] = FOLLOWED(last[VK_ROW * u], a, b);
+        const float a = made[2 * u], c = 1 + made[2 * u + 1];
+        last[VK_ROW * u] += DIVIDEND(last[VK_ROW * u], c) / DIVISOR(a, c);
     }
 }

@@ -20,6 +20,12 @@
 #define AT_LEVEL FOR("arch=x86-64-v4")
 #define WIDE __attribute__((target("arch=x86-64-v4"), min_vector_width(512), noinline))
 #define IS_WIDE 1
+// Left out by tools/test-kernels, to test what is there without.
+#if defined(VK_NO_VNNI)
+#define HAS_VNNI 0
+#else
+#define HAS_VNNI (__builtin_cpu_supports("avx512vnni") != 0)
+#endif
 #else
 #if VK_LEVEL == 3
 #define KERNEL(name) name##_v3

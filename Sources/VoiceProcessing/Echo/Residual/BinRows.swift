@@ -25,12 +25,48 @@ struct BinRows: ~Copyable {
     }
 }
 
+/// A layer's weights, rounded to 16 bits with a scale for each output, in pairs of inputs as the kernels read them.
+private struct BinWeights: ~Copyable {
+    let scale: RealVector
+    let pairs: FixedArray<Int16>
+
+    /// - Parameters:
+    ///   - rows: a row of outputs for each input of each bin that the layer looks at.
+    ///   - bins: how many those are.
+    init(_ rows: borrowing RealVector, inputs: Int, bins: Int, outputs: Int) {
+        precondition(
+            inputs <= Int(VK_MOST_BIN_INPUTS) && outputs <= Int(VK_MOST_OUTPUTS), "a layer that the kernel takes")
+        let inPairs = (inputs + 1) / 2 * 2
+        var scale = RealVector(count: outputs)
+        var pairs = FixedArray<Int16>(count: bins * inPairs * outputs, repeating: 0)
+        // Rounding adds half a step to each at most.
+        let most = Float(Int(VK_MOST_WEIGHT) - bins * inputs / 2 - 1)
+        for output in 0..<outputs {
+            var (sum, largest): (Float, Float) = (0, 0)
+            for row in 0..<(bins * inputs) {
+                let magnitude = abs(rows[row * outputs + output])
+                sum += magnitude
+                largest = max(largest, magnitude)
+            }
+            scale[output] = max(sum / most, largest / Float(Int16.max))
+            guard scale[output] > 0 else { continue }
+            for row in 0..<(bins * inputs) {
+                let (bin, input) = row.quotientAndRemainder(dividingBy: inputs)
+                let place = 2 * ((bin * inPairs + input) / 2 * outputs + output) + input % 2
+                pairs[place] = Int16((rows[row * outputs + output] / scale[output]).rounded())
+            }
+        }
+        self.scale = scale
+        self.pairs = pairs
+    }
+}
+
 /// A layer that is the same for each bin and depends on that bin, or on its neighbours too.
 struct BinDenseLayer: ~Copyable {
     private let inputs: Int
     private let reach: Int
     private let isRectified: Bool
-    private let weights: RealVector
+    private let weights: BinWeights
     private let bias: RealVector
 
     /// Reads weights and biases from a network's file.
@@ -41,7 +77,8 @@ struct BinDenseLayer: ~Copyable {
         self.inputs = inputs
         self.reach = reach
         self.isRectified = isRectified
-        weights = file.floats((2 * reach + 1) * inputs * outputs)
+        let bins = 2 * reach + 1
+        weights = BinWeights(file.floats(bins * inputs * outputs), inputs: inputs, bins: bins, outputs: outputs)
         bias = hasBias ? file.floats(outputs) : RealVector(count: outputs)
     }
 
@@ -49,11 +86,11 @@ struct BinDenseLayer: ~Copyable {
 
     /// With biases that come from elsewhere.
     func run(_ input: borrowing BinRows, bias: borrowing RealVector, into output: inout BinRows) {
-        precondition(input.rows == inputs && (2 * reach + 1) * inputs * output.rows == weights.count)
+        precondition(input.rows == inputs && output.rows == weights.scale.count)
         precondition(bias.count >= output.rows)
         unsafe vk_bins_dense(
-            weights.start, bias.start, input.values.start, inputs, reach, output.values.start, output.rows,
-            isRectified ? 1 : 0)
+            weights.pairs.start, weights.scale.start, bias.start, input.values.start, inputs, reach,
+            output.values.start, output.rows, isRectified ? 1 : 0)
     }
 }
 
@@ -64,27 +101,35 @@ struct BinDenseLayer: ~Copyable {
 /// What the gate lets in depends on the input alone (L. Feng et al., "Were RNNs all we needed?", 2024).
 struct BinMemoryLayer: ~Copyable {
     private let inputs: Int
-    private let weights: RealVector
+    private let weights: BinWeights
     private let bias: RealVector
     private(set) var state: BinRows
 
     init(inputs: Int, units: Int, from file: inout NetworkFile) {
         self.inputs = inputs
-        weights = Self.scaled(file.floats(inputs * 2 * units), units)
+        let rows = Self.scaled(file.floats(inputs * 2 * units), units)
+        weights = BinWeights(rows, inputs: inputs, bins: 1, outputs: 2 * units)
         bias = Self.scaled(file.floats(2 * units), units)
         state = BinRows(rows: units)
     }
 
-    /// Rows of the gates' numbers, then of those of what is new, for exponents to the base of 2: σ(s) = 1 / (1 + 2^−s/ln 2),
-    /// tanh(v) = (2^2v/ln 2 − 1) / (2^2v/ln 2 + 1).
-    private static func scaled(_ rows: consuming RealVector, _ units: Int) -> RealVector {
+    /// A row has the gates' numbers, then those of what is new: they become one of each in turn, for exponents to the
+    /// base of 2: σ(s) = 1 / (1 + 2^−s/ln 2), tanh(v) = (2^2v/ln 2 − 1) / (2^2v/ln 2 + 1).
+    private static func scaled(_ rows: borrowing RealVector, _ units: Int) -> RealVector {
         let binary = 1 / logf(2)
-        for index in 0..<rows.count { rows[index] *= index / units % 2 == 0 ? -binary : 2 * binary }
-        return rows
+        var scaled = RealVector(count: rows.count)
+        for index in 0..<rows.count {
+            let (row, unit) = (index / (2 * units), index % (2 * units))
+            let isNew = unit >= units
+            scaled[2 * (row * units + unit % units) + (isNew ? 1 : 0)] = rows[index] * (isNew ? 2 * binary : -binary)
+        }
+        return scaled
     }
 
     mutating func run(_ input: borrowing BinRows) {
-        precondition(input.rows == inputs && weights.count == inputs * bias.count && bias.count == 2 * state.rows)
-        unsafe vk_bins_memory(weights.start, bias.start, input.values.start, inputs, state.values.start, state.rows)
+        precondition(input.rows == inputs && bias.count == 2 * state.rows)
+        unsafe vk_bins_memory(
+            weights.pairs.start, weights.scale.start, bias.start, input.values.start, inputs, state.values.start,
+            state.rows)
     }
 }

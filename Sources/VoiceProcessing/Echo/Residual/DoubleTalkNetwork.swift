@@ -56,7 +56,8 @@ struct DoubleTalkNetwork: ~Copyable {
             for index in sizes.indices where !(1...DoubleTalkNetwork.largest).contains(sizes[index]) { return nil }
             guard mark == DoubleTalkNetwork.mark, inputs == ResidualEchoFeatures.allInBands,
                 perBin == DoubleTalkNetwork.features, width.isMultiple(of: 8), units.isMultiple(of: 8),
-                binWidth.isMultiple(of: 8), file.left == bytes
+                binWidth.isMultiple(of: 8), max(binWidth, binUnits, middle) <= Int(VK_MOST_BIN_INPUTS),
+                file.left == bytes
             else { return nil }
         }
 
