@@ -47,20 +47,20 @@ struct SpokenEndTests {
                 let gain = fades ? min(Double(480 - frame) / 240, 1) : 1.0
                 return Float(0.4 * gain * sin(Double(first + frame) * step))
             }
-            try pass(sound, isAudible: true, isSent: true)
+            try pass(sound, isAudible: true)
         }
 
-        /// Lets 10 ms pass that are muted, or, with `isClosed`, that the gate does not let through.
-        mutating func beSilent(isClosed: Bool) throws {
-            try pass([Float](repeating: 0, count: 480), isAudible: isClosed, isSent: !isClosed)
+        /// Lets 10 ms pass that are muted.
+        mutating func beSilent() throws {
+            try pass([Float](repeating: 0, count: 480), isAudible: false)
         }
 
         mutating func interrupt() -> Bool { sender.begin(generation: 1, now: time) }
 
-        private mutating func pass(_ block: [Float], isAudible: Bool, isSent: Bool) throws {
+        private mutating func pass(_ block: [Float], isAudible: Bool) throws {
             let moment = BlockMoment(
                 adcTime: time, delayFrames: 0, level: isAudible ? -11 : -127, hasVoice: isAudible,
-                isAudible: isAudible, isSent: isSent)
+                isAudible: isAudible)
             let clock = RunClock(start: time, isLive: false, ownsThread: false)
             blocks += 1
             sender.collect(block.span, moment, clock: clock, to: &outlet, statistics: &statistics)
@@ -87,15 +87,15 @@ struct SpokenEndTests {
     private static func peak(_ sound: ArraySlice<Float>) -> Float { sound.reduce(0) { max($0, abs($1)) } }
 
     @Test(
-        "Given a voice that is muted, or that the gate shuts out, when it ends anywhere in a packet, then its fade is heard and nothing is made up behind it",
-        arguments: [false, true], [0, 1])
-    func fade(isClosed: Bool, block: Int) throws {
+        "Given a voice that is muted, when it ends anywhere in a packet, then its fade is heard and nothing is made up behind it",
+        arguments: [0, 1])
+    func fade(block: Int) throws {
         // Given a second, the last block of which is the first or the second of its packet
         var bench = try Bench()
         for _ in 0..<98 + block { try bench.speak() }
         try bench.speak(fades: true)
         // When nothing more is said
-        for _ in 0..<20 { try bench.beSilent(isClosed: isClosed) }
+        for _ in 0..<20 { try bench.beSilent() }
         // Then one packet follows that of the fade, in which the decoder comes to rest: a tenth of the tone
         let heard = bench.heard
         #expect(heard.count == 51)
@@ -112,7 +112,7 @@ struct SpokenEndTests {
         for _ in 0..<100 { try bench.speak() }
         let isNew = bench.interrupt()
         #expect(isNew)
-        for _ in 0..<20 { try bench.beSilent(isClosed: false) }
+        for _ in 0..<20 { try bench.beSilent() }
         let heard = bench.heard
         #expect(heard.count == 50)
     }

@@ -28,7 +28,7 @@ struct PacketSender: ~Copyable {
     /// Of what was at the ADC; made anew where what follows does not follow on.
     private var continuity = SoundContinuity()
 
-    /// How much silence is sent behind sound: 20 ms. An encoder holds back what it looks ahead, up to 6.5 ms, so that
+    /// How much silence is sent behind sound that is muted: 20 ms. An encoder holds back what it looks ahead, up to 6.5 ms, so that
     /// without it the end of a fade is not heard, and listeners' decoders make up how the voice before it goes on.
     static let restFrames = 960
 
@@ -132,7 +132,7 @@ struct PacketSender: ~Copyable {
         guard frame.count >= frames else { return }
         if stream != nil {
             for first in stride(from: 0, to: frame.count, by: frames) {
-                if !speech.isCut && (frame.isAudible || rest > 0 || frame.isSent && mute.sends(frames)) {
+                if !speech.isCut && (frame.isAudible || frame.isSent && (rest > 0 || mute.sends(frames))) {
                     rest = frame.isAudible ? Self.restFrames : max(rest - frames, 0)
                     send(first..<first + frames, end: end, clock: clock, to: &outlet, statistics: &statistics)
                 } else {
