@@ -28,8 +28,9 @@ struct PacketSender: ~Copyable {
     /// Of what was at the ADC; made anew where what follows does not follow on.
     private var continuity = SoundContinuity()
 
-    /// How much silence is sent behind sound that is muted: 20 ms. An encoder holds back what it looks ahead, up to 6.5 ms, so that
-    /// without it the end of a fade is not heard, and listeners' decoders make up how the voice before it goes on.
+    /// How much silence is sent behind sound that is muted: 20 ms. An encoder holds back what it looks ahead, up to
+    /// 6.5 ms, so that without it the end of a fade is not heard, and listeners' decoders make up how the voice before
+    /// it goes on.
     static let restFrames = 960
 
     init(encoder: consuming OpusEncoder, statistics: inout SenderStatistics) {
