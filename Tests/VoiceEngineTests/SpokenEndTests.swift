@@ -16,6 +16,7 @@ struct SpokenEndTests {
         private var decoder: OpusDecoder
         private var statistics: SenderStatistics
         private let wake: WakeSignal
+        private var gate = TalkGate(blockFrames: 480)
         private var blocks = 0
         /// What was decoded of each packet, and what it says of its level.
         var heard: [(sound: [Float], level: UInt8?)] = []
@@ -55,15 +56,39 @@ struct SpokenEndTests {
             try pass([Float](repeating: 0, count: 480), isAudible: false)
         }
 
+        /// Lets the button go, for which 300 ms are kept.
+        mutating func letGo() { gate.close(keeping: 14_400) }
+
         mutating func interrupt() -> Bool { sender.begin(generation: 1, now: time) }
 
         private mutating func pass(_ block: [Float], isAudible: Bool) throws {
             let moment = BlockMoment(
                 adcTime: time, delayFrames: 0, level: isAudible ? -11 : -127, hasVoice: isAudible,
                 isAudible: isAudible)
-            let clock = RunClock(start: time, isLive: false, ownsThread: false)
             blocks += 1
+            if gate.isPassing {
+                collect(block, moment)
+            } else {
+                gate.insert(block.span, moment)
+                var due = block
+                while let moment = takeFromGate(&due) {
+                    collect(moment.isSent ? due : [Float](repeating: 0, count: 480), moment)
+                }
+            }
+            try listen()
+        }
+
+        private mutating func takeFromGate(_ block: inout [Float]) -> BlockMoment? {
+            var span = block.mutableSpan
+            return gate.next(into: &span)
+        }
+
+        private mutating func collect(_ block: [Float], _ moment: BlockMoment) {
+            let clock = RunClock(start: time, isLive: false, ownsThread: false)
             sender.collect(block.span, moment, clock: clock, to: &outlet, statistics: &statistics)
+        }
+
+        private mutating func listen() throws {
             while sent.available > 0 {
                 let bytes = unsafe Array(sent.buffer())
                 sent.release()
@@ -102,6 +127,22 @@ struct SpokenEndTests {
         let last = try #require(heard.last)
         #expect(last.level == 127)
         #expect(Self.peak(last.sound.suffix(480)) < 0.04)
+        let madeUp = try bench.madeUpPeak()
+        #expect(madeUp < 0.04)
+    }
+
+    @Test(
+        "Given a button that is let go anywhere in a packet, when it is, then what was said until then is sent at once, and nothing is made up behind it",
+        arguments: [0, 1])
+    func letGo(block: Int) throws {
+        var bench = try Bench()
+        for _ in 0..<98 + block { try bench.speak() }
+        bench.letGo()
+        for _ in 0..<12 { try bench.speak() }
+        let heard = bench.heard
+        #expect(heard.count == 51)
+        let last = try #require(heard.last)
+        #expect(last.level == 127)
         let madeUp = try bench.madeUpPeak()
         #expect(madeUp < 0.04)
     }

@@ -8,7 +8,10 @@ struct TalkGateTests {
     /// A gate of 10 ms blocks, and what came out of it.
     private struct Bench: ~Copyable {
         var gate = TalkGate(blockFrames: 480)
+        /// Of each block whether it was sent, and not as silence.
         var given: [(number: Int, isSent: Bool, samples: [Float])] = []
+        /// Blocks that were sent as silence.
+        var silent: [Int] = []
         private var inserted = 0
 
         /// Blocks that hold their number plus 1 in each frame.
@@ -26,7 +29,9 @@ struct TalkGateTests {
                 gate.insert(block.span, moment)
                 var output = [Float](repeating: 0, count: 480)
                 while let moment = take(&output) {
-                    given.append((Int(moment.adcTime.nanoseconds / 10_000_000), moment.isSent, output))
+                    let number = Int(moment.adcTime.nanoseconds / 10_000_000)
+                    given.append((number, moment.isSent && moment.isAudible, output))
+                    if moment.isSent && !moment.isAudible { silent.append(number) }
                 }
             }
         }
@@ -93,6 +98,30 @@ struct TalkGateTests {
         bench.pass(1)
         let first = try #require(bench.given.first { $0.isSent && $0.number > 2 })
         #expect(first.samples[0] < 0.1 * Float(first.number) && first.samples[479] == Float(first.number + 1))
+    }
+
+    @Test(
+        "Given a gate that keeps 500 ms, when it closes, then what fills the longest packet and 20 ms more come behind the fade at once, as silence"
+    )
+    func rest() {
+        var bench = Bench()
+        bench.pass(5)
+        bench.gate.close(keeping: 24_000)
+        bench.pass(9)
+        #expect(bench.sent == Array(0...5))
+        #expect(bench.silent == Array(6..<14))
+        #expect(bench.given[6...].allSatisfy { $0.samples.allSatisfy { $0 == 0 } })
+        // When it opens again in the midst of that, then it fades in
+        bench.pass(60)
+        bench.gate.open()
+        bench.pass(20)
+        bench.gate.close(keeping: 0)
+        bench.pass(4)
+        bench.gate.open()
+        bench.pass(2)
+        let first = bench.given.suffix(2)
+        #expect(first.allSatisfy { $0.isSent })
+        #expect(first.first.map { $0.samples[0] < 0.1 * Float($0.number) } == true)
     }
 
     @Test(

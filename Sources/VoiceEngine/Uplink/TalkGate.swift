@@ -2,10 +2,11 @@
 ///
 ///     closed: block ─► delay line of the pre-roll ─► not sent
 ///     open:            the delay line, up to four times as fast as it came ─► sent; then each block at once
-///     closing: what is in the delay line and one block more ─► sent
+///     closing: what is in the delay line and one block more ─► sent; silence in place of the next 80 ms
 ///
-/// Every block goes through it once, in order. What is sent begins and ends with a fade of 5 ms. All memory is
-/// allocated in `init`; where the gate was never closed, nothing is copied.
+/// Every block goes through it once, in order. What is sent begins and ends with a fade of 5 ms. The silence fills the
+/// packet in which the fade ends, and is there for ``PacketSender/restFrames``: what comes behind the pre-roll would
+/// come late. All memory is allocated in `init`; where the gate was never closed, nothing is copied.
 struct TalkGate: ~Copyable {
     /// The longest pre-roll, 500 ms at 48 kHz, and a block.
     private static let capacityFrames = 24_480
@@ -13,18 +14,21 @@ struct TalkGate: ~Copyable {
     private static let mostBlocks = 4
     /// 5 ms at 48 kHz.
     private static let fadeFrames = 240
+    /// The longest packet, 60 ms, and what is sent behind it.
+    private static let restFrames = 2_880 + PacketSender.restFrames
 
     private enum State: BitwiseCopyable {
         case closed
         case open
-        /// Open for so many more blocks.
+        /// Open for so many more blocks, the last of them as silence.
         case closing(Int)
     }
 
     private let blockFrames: Int
+    private let restBlocks: Int
     private var line: BlockLine
     private var state = State.open
-    /// Whether the block before was sent.
+    /// Whether the block before was sent, and not as silence.
     private var wasSent = true
     private var preRoll = 0
     private var allowance = 0
@@ -32,6 +36,7 @@ struct TalkGate: ~Copyable {
     /// A gate for blocks of this length, open.
     init(blockFrames: Int) {
         self.blockFrames = blockFrames
+        restBlocks = Self.restFrames / blockFrames
         line = BlockLine(blockFrames: blockFrames, capacity: Self.capacityFrames / blockFrames)
     }
 
@@ -43,12 +48,12 @@ struct TalkGate: ~Copyable {
     /// Sends from now on what was kept, as far as that is kept now.
     mutating func open() { state = .open }
 
-    /// Sends nothing more after what has come and the next block, with which it fades out, and keeps so many frames for
-    /// the next opening, at most 500 ms.
+    /// Sends nothing more after what has come and the next block, with which it fades out, but silence in place of those
+    /// behind it, and keeps so many frames for the next opening, at most 500 ms.
     mutating func close(keeping frames: Int) {
         preRoll = min(max(frames, 0) / blockFrames, line.capacity - 1)
         if case .closing = state { return }
-        state = wasSent ? .closing(line.count + 1) : .closed
+        state = wasSent ? .closing(line.count + 1 + restBlocks) : .closed
     }
 
     /// Takes the next block.
@@ -61,23 +66,29 @@ struct TalkGate: ~Copyable {
     /// Gives the next block that is due, and whether it is sent; nil where none is until the next is inserted.
     mutating func next(into block: inout MutableSpan<Float>) -> BlockMoment? {
         guard line.count > 0 else { return nil }
-        var isLast = false
+        var (isSent, isLast, isRest) = (true, false, false)
         switch state {
         case .closed:
             guard line.count > preRoll else { return nil }
+            isSent = false
         case .open:
             guard allowance > 0 else { return nil }
         case .closing(let left):
             guard allowance > 0 else { return nil }
-            isLast = left <= 1
-            state = isLast ? .closed : .closing(left - 1)
+            (isLast, isRest) = (left == restBlocks + 1, left <= restBlocks)
+            state = left <= 1 ? .closed : .closing(left - 1)
         }
         var moment = line.takeFirst(into: &block)
         allowance -= 1
-        if case .closed = state { moment.isSent = isLast } else { moment.isSent = true }
-        if moment.isSent && !wasSent { Self.fade(&block, isIn: true) }
+        moment.isSent = isSent
+        if isRest {
+            for index in block.indices { block[index] = 0 }
+            (moment.level, moment.hasVoice, moment.isAudible) = (-127, false, false)
+        } else if isSent && !wasSent {
+            Self.fade(&block, isIn: true)
+        }
         if isLast { Self.fade(&block, isIn: false) }
-        wasSent = moment.isSent && !isLast
+        wasSent = isSent && !isLast && !isRest
         return moment
     }
 
