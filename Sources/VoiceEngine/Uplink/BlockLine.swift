@@ -15,6 +15,8 @@ struct BlockMoment: BitwiseCopyable {
     var isAudible: Bool
     /// Whether it is sent; set by the gate.
     var isSent = true
+    /// Whether it is silence behind what was said, which the room gets and nobody here; set by the gate.
+    var isRest = false
 }
 
 /// A delay line of processed blocks, the oldest first. All memory is allocated in `init`.

@@ -80,7 +80,7 @@ struct TalkGate: ~Copyable {
         }
         var moment = line.takeFirst(into: &block)
         allowance -= 1
-        moment.isSent = isSent
+        (moment.isSent, moment.isRest) = (isSent, isRest)
         if isRest {
             for index in block.indices { block[index] = 0 }
             (moment.level, moment.hasVoice, moment.isAudible) = (-127, false, false)

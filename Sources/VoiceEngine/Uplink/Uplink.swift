@@ -197,7 +197,7 @@ struct Uplink: ~Copyable {
 
     /// Gives the block to the far ends and to the room, as far as the gate lets it.
     private mutating func give(_ moment: BlockMoment, clock: RunClock, farEnds: inout FarEndTable) {
-        if moment.isSent {
+        if moment.isSent, !moment.isRest {
             let heardAt = moment.adcTime.advanced(byFrames: -moment.delayFrames, sampleRate: 48_000)
             farEnds.hear(block.span.extracting(first: blockFrames), time: heardAt)
         } else {
