@@ -111,6 +111,17 @@ struct SpokenEndTests {
 
     private static func peak(_ sound: ArraySlice<Float>) -> Float { sound.reduce(0) { max($0, abs($1)) } }
 
+    /// One packet follows the 50 of the voice, in which the decoder comes to rest: a tenth of the tone.
+    private static func expectRest(behind bench: inout Bench) throws {
+        let heard = bench.heard
+        #expect(heard.count == 51)
+        let last = try #require(heard.last)
+        #expect(last.level == 127)
+        #expect(peak(last.sound.suffix(480)) < 0.04)
+        let madeUp = try bench.madeUpPeak()
+        #expect(madeUp < 0.04)
+    }
+
     @Test(
         "Given a voice that is muted, when it ends anywhere in a packet, then its fade is heard and nothing is made up behind it",
         arguments: [0, 1])
@@ -121,14 +132,7 @@ struct SpokenEndTests {
         try bench.speak(fades: true)
         // When nothing more is said
         for _ in 0..<20 { try bench.beSilent() }
-        // Then one packet follows that of the fade, in which the decoder comes to rest: a tenth of the tone
-        let heard = bench.heard
-        #expect(heard.count == 51)
-        let last = try #require(heard.last)
-        #expect(last.level == 127)
-        #expect(Self.peak(last.sound.suffix(480)) < 0.04)
-        let madeUp = try bench.madeUpPeak()
-        #expect(madeUp < 0.04)
+        try Self.expectRest(behind: &bench)
     }
 
     @Test(
@@ -139,12 +143,7 @@ struct SpokenEndTests {
         for _ in 0..<98 + block { try bench.speak() }
         bench.letGo()
         for _ in 0..<12 { try bench.speak() }
-        let heard = bench.heard
-        #expect(heard.count == 51)
-        let last = try #require(heard.last)
-        #expect(last.level == 127)
-        let madeUp = try bench.madeUpPeak()
-        #expect(madeUp < 0.04)
+        try Self.expectRest(behind: &bench)
     }
 
     @Test("Given a voice that is interrupted, when it falls silent, then nothing more is sent of it")
