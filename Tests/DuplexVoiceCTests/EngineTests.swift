@@ -1,6 +1,7 @@
 import CDuplexVoice
 import Glibc
 import Testing
+import VoiceEngine
 
 @testable import DuplexVoiceC
 
@@ -23,7 +24,8 @@ extension LibraryTests {
             unsafe #expect(refusal { unsafe $0.memory_lock = 2 }.hasPrefix("config.memory_lock is 2; take"))
             unsafe #expect(refusal { unsafe $0.priority = 100 }.hasPrefix("config.priority is 100; take"))
             unsafe #expect(refusal { unsafe $0.maximum_talkers = 17 }.hasPrefix("maximumStreams is 17; use 1...16"))
-            unsafe #expect(refusal { unsafe $0.packet_ms = 15 }.hasPrefix("config.packet_ms is 15; take"))
+            unsafe #expect(refusal { unsafe $0.packet_ms = 15 }.hasPrefix("config.packet_ms is 15.0; take"))
+            unsafe #expect(refusal { unsafe $0.packet_ms = .nan }.hasPrefix("config.packet_ms is nan; take"))
             unsafe #expect(refusal { unsafe $0.bitrate_bps = 100 }.contains("100 bits per second"))
             unsafe "hw:0".withCString { name in
                 unsafe #expect(refusal { unsafe $0.capture_device = name }.hasPrefix("config names a sound card, and"))
@@ -32,6 +34,14 @@ extension LibraryTests {
                 unsafe #expect(
                     refusal { unsafe $0.capture_device = bytes.baseAddress } == "config.capture_device is not UTF-8")
             }
+        }
+
+        @Test("a packet has any length that the codec has", arguments: OpusFrameDuration.allCases)
+        func packets(duration: OpusFrameDuration) throws {
+            var config = unsafe dv_engine_config.empty
+            unsafe config.packet_ms = Float(duration.frames) / 48
+            let configuration = try unsafe EngineConfiguration(config)
+            #expect(configuration.encoder.frameDuration == duration)
         }
 
         @Test("what is asked at the wrong time is refused by name, and with what to do")

@@ -65,7 +65,7 @@ class Engine(Handle):
         memory_lock: MemoryLock = MemoryLock.RINGS,
         priority: int = 0,
         bitrate_bps: int = 0,
-        packet_ms: int = 0,
+        packet_ms: float = 0,
     ) -> None:
         """Makes an engine that does nothing yet. 0 is the default; `priority` -1 is the ordinary scheduler's."""
         config = sized("dv_engine_config")

@@ -207,7 +207,7 @@ class MisuseTests(unittest.TestCase):
     def test_arguments(self) -> None:
         for wrong in (
             {"maximum_talkers": 17}, {"priority": 100}, {"packet_ms": 11}, {"capture_device": "hw:0"},
-            {"playback_device": "a\0b"}, {"bitrate_bps": 1 << 40}, {"memory_lock": 7},
+            {"packet_ms": float("nan")}, {"playback_device": "a\0b"}, {"bitrate_bps": 1 << 40}, {"memory_lock": 7},
         ):  # fmt: skip
             with self.assertRaises(dv.ArgumentError, msg=str(wrong)):
                 dv.Engine(sound=dv.Sound.CLIENT, **wrong)

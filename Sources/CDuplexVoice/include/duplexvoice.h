@@ -570,8 +570,8 @@ typedef struct dv_engine_config {
     int32_t priority;
     /// Bits per second that the microphone is sent with, 500…512000. 0: the preset's.
     uint32_t bitrate_bps;
-    /// Milliseconds of a packet: 10, 20, 40 or 60. 0: the preset's.
-    uint32_t packet_ms;
+    /// Milliseconds of a packet: 2.5, 5, 10, 20, 40 or 60. 0: the preset's. Below 10 they have no FEC.
+    float packet_ms;
 } dv_engine_config;
 
 /// Makes an engine that does nothing yet.

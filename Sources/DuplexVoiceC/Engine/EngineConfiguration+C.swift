@@ -63,14 +63,12 @@ extension EngineConfiguration {
 
     private mutating func encode(_ given: dv_engine_config) throws(Failure) {
         if unsafe given.bitrate_bps != 0 { encoder.bitratePerSecond = unsafe Int(given.bitrate_bps) }
-        switch unsafe given.packet_ms {
-        case 0: break
-        case 10: encoder.frameDuration = .milliseconds10
-        case 20: encoder.frameDuration = .milliseconds20
-        case 40: encoder.frameDuration = .milliseconds40
-        case 60: encoder.frameDuration = .milliseconds60
-        default: throw .argument(unsafe "config.packet_ms is \(given.packet_ms); take 10, 20, 40 or 60")
+        let milliseconds = unsafe given.packet_ms
+        guard milliseconds != 0 else { return }
+        guard let duration = OpusFrameDuration.allCases.first(where: { Float($0.frames) == 48 * milliseconds }) else {
+            throw .argument("config.packet_ms is \(milliseconds); take 2.5, 5, 10, 20, 40 or 60")
         }
+        encoder.frameDuration = duration
     }
 }
 
