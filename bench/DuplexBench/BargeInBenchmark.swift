@@ -21,7 +21,8 @@ private enum BargeInBenchmark {
 
     static func run() throws -> BenchmarkResult {
         var table = MarkdownTable(
-            "canceller, room", "ready after s", "false before", "min", "false after", "min ", "told", "of", "after ms")
+            "canceller, room", "ready after s", "false before", "min", "false after", "min ", "told", "of", "after ms",
+            "90 %", "worst")
         var summary: [(key: String, value: SummaryValue)] = []
         for backend in backends {
             for (name, room) in rooms {
@@ -30,7 +31,8 @@ private enum BargeInBenchmark {
                 table.add(
                     "\(backend.name), \(name)", tally.readiness, String(tally.falseBefore),
                     (tally.secondsBefore / 60).fixed(2), String(tally.falseAfter), (tally.secondsAfter / 60).fixed(2),
-                    String(tally.delays.count), String(tally.interruptions), tally.delay)
+                    String(tally.delays.count), String(tally.interruptions), tally.delay(0.5), tally.delay(0.9),
+                    tally.delay(1))
                 let key = "\(backend.name)_\(name.split(separator: " ").joined(separator: "_"))".lowercased()
                 summary += [
                     (
@@ -41,6 +43,10 @@ private enum BargeInBenchmark {
                     ("\(key)_false_after", .integer(tally.falseAfter)),
                     ("\(key)_told", .integer(tally.delays.count)),
                     ("\(key)_interruptions", .integer(tally.interruptions)),
+                    (
+                        "\(key)_told_p90_ms",
+                        .number(tally.delays.isEmpty ? .nan : Samples(tally.delays).quantile(0.9) * 1_000, digits: 0)
+                    ),
                 ]
             }
         }
@@ -51,8 +57,8 @@ private enum BargeInBenchmark {
                 \(BargeInCall.turn.fixed(1)) s at \(BargeInCall.turns.map { $0.fixed(0) }.joined(separator: ", ")) s, both at \
                 \(Int(BargeInCall.level)) dBFS. "Ready": median of the time from the agent's first word until the canceller \
                 is told to be trusted. "False": beginnings of speech that were told while the person was silent, before that \
-                and after, in so many minutes. "Told": interruptions whose beginning was told within a second, and the median \
-                of the time from the first sound to the telling.
+                and after, in so many minutes. "Told": interruptions whose beginning was told within a second, and the median, \
+                90 % and the worst of the times of these from the first sound to the telling.
                 """,
             table: table, summary: summary)
     }
@@ -88,7 +94,10 @@ private struct BargeInTally {
         return readyTimes.count == calls ? median : "\(median) (\(readyTimes.count)/\(calls))"
     }
 
-    var delay: String { delays.isEmpty ? "-" : (Samples(delays).median * 1_000).fixed(0) }
+    /// From the first sound to the telling, ms.
+    func delay(_ quantile: Double) -> String {
+        delays.isEmpty ? "-" : (Samples(delays).quantile(quantile) * 1_000).fixed(0)
+    }
 }
 
 /// One call, watched 10 ms at a time so that it is known when each event was told.

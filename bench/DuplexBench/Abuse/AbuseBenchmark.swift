@@ -19,7 +19,7 @@ private enum AbuseBenchmark {
             "put out",
             "silenced ms", "talker/s", "newcomer ms", "log kB")
         var rows: [AbuseScene.Outcome] = []
-        for (attack, isProtected) in Self.chosen {
+        for (attack, isProtected) in try Self.chosen() {
             let row = try measure(attack, isProtected, duplex)
             if attack != .nothing { rows.append(row) }
             add(attack, isProtected, row, to: &table)
@@ -51,11 +51,18 @@ private enum AbuseBenchmark {
 
     /// All attacks, or those that `ABUSE_ONLY` names, with commas between: on a plaintext server, then those of members
     /// on a protected one, or on the one that `ABUSE_SECURITY` names, `plaintext` or `protected`.
-    private static var chosen: [(Attack, isProtected: Bool)] {
+    private static func chosen() throws -> [(Attack, isProtected: Bool)] {
         let environment = ProcessInfo.processInfo.environment
-        let names = environment["ABUSE_ONLY"]?.split(separator: ",")
+        let names = environment["ABUSE_ONLY"]?.split(separator: ",").map { String($0) }
         let attacks = Attack.allCases.filter { names?.contains("\($0)") ?? true }
+        // A name that is none would leave nothing to lose.
+        guard attacks.count == names.map({ Set($0).count }) ?? attacks.count, !attacks.isEmpty else {
+            throw AbuseFailure("ABUSE_ONLY takes some of \(Attack.allCases.map { "\($0)" }.joined(separator: ","))")
+        }
         let security = environment["ABUSE_SECURITY"]
+        guard security == nil || security == "plaintext" || security == "protected" else {
+            throw AbuseFailure("ABUSE_SECURITY is plaintext or protected")
+        }
         let plaintext = security == "protected" ? [] : attacks.map { ($0, isProtected: false) }
         let protected =
             security == "plaintext" ? [] : attacks.filter { !$0.isOfStrangers }.map { ($0, isProtected: true) }

@@ -30,6 +30,8 @@ private enum TurnsBenchmark {
         if CommandLine.arguments.contains("--heard") { return try HeardPositions.run(seeds) }
         if CommandLine.arguments.contains("--spoken") { return try spokenInto() }
         if BenchmarkLength.isLong, let seeds = BenchmarkLength.seeds { return try alone(seeds) }
+        // First, since it fails where no voices are installed.
+        let heard = try SpeechBenchmark.run().summary
         let local = try everyRoom()
         let harder = try harderScenes()
         let paths = EchoPaths()
@@ -40,9 +42,8 @@ private enum TurnsBenchmark {
         for tally in harder.tallies { all.add(tally) }
         var words = local.words
         words.add(harder.words)
-        let heard = try? SpeechBenchmark.run().summary
         func detector(_ key: String) -> (key: String, value: SummaryValue) {
-            (key, heard?.first { $0.key == key }?.value ?? .number(.nan, digits: 0))
+            (key, heard.first { $0.key == key }?.value ?? .number(.nan, digits: 0))
         }
         let counts: [(key: String, value: SummaryValue)] = [
             ("interruptions", .integer(all.interruptions)), ("timed", .integer(all.quiet.count)),
