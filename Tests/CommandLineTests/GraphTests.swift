@@ -76,6 +76,18 @@ struct GraphTests {
         #expect(missing.exitCode == 66 && missing.standardError.hasPrefix("error: the graph '"), "\(missing)")
     }
 
+    @Test(
+        "run refuses what to listen for where nothing listens", arguments: [["--grammar", "g"], ["--dictation"]]
+    )
+    func nobodyListens(_ options: [String]) throws {
+        let folder = try TestFolder()
+        try folder.write(Array(Self.graph.utf8), to: "graph.json")
+        try folder.speak("in.wav", seconds: 0.2, seed: 7)
+        let run = try ChildProcess.run(
+            ["graph", "run", folder("graph.json"), "--input", folder("in.wav"), "--folder", folder.path] + options)
+        expectFailure(run, code: 64, saying: "has no Recogniser, which")
+    }
+
     @Test("draw blames a full disk on the option that names the file")
     func drawOnFullDisk() throws {
         let folder = try TestFolder()

@@ -29,7 +29,7 @@ struct CallToken: ParsableArguments {
             return try RoomEndpoint(url: url, token: token)
         } catch {
             switch error {
-            case .malformedURL: throw Failure(.usage, "'\(url)' is no room server; write udp://HOST:PORT")
+            case .malformedURL(_, let fault): throw Failure(.usage, "--server is '\(url)': \(fault)")
             case .tokenTooLong: throw Self.tooLong
             }
         }

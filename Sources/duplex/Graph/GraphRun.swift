@@ -29,18 +29,25 @@ struct GraphRun: AsyncParsableCommand {
     @Option(help: "A grammar (JSGF) of what is listened for.", completion: .file()) var grammar: String?
     @Flag(help: "Listen for anything where the grammar's commands were not said. Slow, and often wrong.")
     var dictation = false
-    @Option(help: "ALSA PCM to capture from.") var capture = "default"
-    @Option(help: "ALSA PCM to play to.") var playback = "default"
+    @Option(help: "ALSA PCM to capture from. (default: default)") var capture: String?
+    @Option(help: "ALSA PCM to play to. (default: default)") var playback: String?
     @Flag(help: "Print NDJSON: a line for each event, then a summary.") var json = false
 
     func validate() throws {
         if output != nil, input == nil { throw ValidationError("--output is of what --input gives; give both") }
+        guard input == nil || (capture == nil && playback == nil) else {
+            throw ValidationError("--capture and --playback are of a sound card, which --input replaces; use either")
+        }
     }
 
     func run() async throws {
         try await reportingFailure {
             let description = try file.description()
             let sinks = description.nodes.filter { $0.type.name == NodeCatalog.waveSinkName }
+            guard listens(description) || (grammar == nil && !dictation) else {
+                throw Failure(
+                    .usage, "\(file.path) has no Recogniser, which --grammar and --dictation are of; leave them out")
+            }
             try checkEnds(description)
             try check(sinks)
             let log = GraphLog(json: json, rate: description.sampleRate, sinks: Set(sinks.map(\.settings.id)))
@@ -84,10 +91,12 @@ struct GraphRun: AsyncParsableCommand {
         try OutputFile.checkAreApart(outputs)
     }
 
+    private func listens(_ description: GraphDescription) -> Bool {
+        description.nodes.contains { $0.type.name == "Recogniser" }
+    }
+
     private func environment(_ description: GraphDescription) throws(GraphError) -> GraphEnvironment {
-        guard description.nodes.contains(where: { $0.type.name == "Recogniser" }) else {
-            return GraphEnvironment(folder: folder)
-        }
+        guard listens(description) else { return GraphEnvironment(folder: folder) }
         let text: String
         do { text = try grammar.map(OfflineOptions.read) ?? DialogueCore.grammar } catch {
             throw GraphError(field: "--grammar", (error as? Failure)?.message ?? "\(error)")
@@ -110,7 +119,7 @@ struct GraphRun: AsyncParsableCommand {
         let interruption = Interruption()
         var configuration = EngineConfiguration.voiceAgent
         var card = ALSADeviceConfiguration()
-        (card.captureName, card.playbackName) = (capture, playback)
+        (card.captureName, card.playbackName) = (capture ?? "default", playback ?? "default")
         configuration.device = .alsa(card)
         let voice = VoiceEngine(configuration)
         let events = voice.events

@@ -36,14 +36,17 @@ struct Loopback: AsyncParsableCommand {
 
     @Option(help: "What the pulse goes through.")
     var through = Depth.device
-    @Option(help: "ALSA PCM to capture from. With --through engine: A's microphone.")
-    var capture = "default"
-    @Option(help: "ALSA PCM to play to. With --through engine: B's loudspeaker.")
-    var playback = "default"
-    @Option(help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240)")
+    @Option(help: "Device: ALSA PCM to capture from. Engine: A's microphone. (default: default)")
+    var capture: String?
+    @Option(help: "Device: ALSA PCM to play to. Engine: B's loudspeaker. (default: default)")
+    var playback: String?
+    @Option(
+        help:
+            "Device and engine: frames of 48 kHz in a sound card's period, as near as it can. (default: 240, with --low-delay 120)"
+    )
     var period: Int?
-    @Option(help: "Periods of the playback buffer.")
-    var periods = 2
+    @Option(help: "Device and engine: periods of the playback buffer. (default: 2)")
+    var periods: Int?
     @Option(help: "How many pulses are sent.")
     var rounds = 20
     @Option(help: "Fail, with exit code 1, if the 95th percentile is over this many milliseconds.")
@@ -61,13 +64,26 @@ struct Loopback: AsyncParsableCommand {
         if let period, !(16...4_800).contains(period) {
             throw ValidationError("--period is \(period); use 16 to 4800 frames")
         }
-        guard (2...64).contains(periods) else { throw ValidationError("--periods is \(periods); use 2 to 64") }
+        if let periods, !(2...64).contains(periods) {
+            throw ValidationError("--periods is \(periods); use 2 to 64")
+        }
         guard (1...10_000).contains(rounds) else { throw ValidationError("--rounds is \(rounds); use 1 to 10000") }
         if let failOver, !(failOver > 0 && failOver < 100_000) {
             throw ValidationError("--fail-over is \(failOver); use more than 0 ms and less than 100000")
         }
+        guard through != .external || (capture == nil && playback == nil && period == nil && periods == nil) else {
+            throw ValidationError(
+                "--capture, --playback, --period and --periods are for --through device or engine; external has --mouth and --ear"
+            )
+        }
         try engine.validate(through: through)
     }
+
+    private static let usualDevice = "default"
+    private static let usualPeriods = 2
+
+    private var microphone: String { capture ?? Self.usualDevice }
+    private var loudspeaker: String { playback ?? Self.usualDevice }
 
     func run() async throws {
         try await reportingFailure {
@@ -96,13 +112,13 @@ struct Loopback: AsyncParsableCommand {
 
     private func measureDevice() async throws -> LoopbackReport {
         let loopback = DeviceLoopback(
-            configuration: card(capture: capture, playback: playback), rounds: rounds,
+            configuration: card(capture: microphone, playback: loudspeaker), rounds: rounds,
             seed: seed ?? .random(in: .min ... .max))
         let tell = tell
         let result = try await untilInterrupted { try await loopback.run(report: tell) }
         return LoopbackReport(
             through: through.rawValue,
-            title: "round trip from \(playback) to \(capture), periods of \(text(result.formats.playback))",
+            title: "round trip from \(loudspeaker) to \(microphone), periods of \(text(result.formats.playback))",
             tally: result.tally, stages: result.stages, failOver: failOver)
     }
 
@@ -110,15 +126,15 @@ struct Loopback: AsyncParsableCommand {
         let loopback = EngineLoopback(
             engine: engine.configuration,
             cards: [
-                card(capture: capture, playback: engine.backPlayback),
-                card(capture: engine.backCapture, playback: playback),
+                card(capture: microphone, playback: engine.backPlayback),
+                card(capture: engine.backCapture, playback: loudspeaker),
             ], mouthAndEar: mouthAndEar)
         let tell = tell
         let result = try await untilInterrupted { try await loopback.run(report: tell) }
         var report = LoopbackReport(
             through: through.rawValue,
             title: """
-                mouth to ear from \(capture) to \(playback), periods of \(text(result.formats.last?.playback)), \
+                mouth to ear from \(microphone) to \(loudspeaker), periods of \(text(result.formats.last?.playback)), \
                 packets of \(FrameMilliseconds.text(engine.configuration.encoder.frameDuration)) ms
                 """, tally: result.tally, stages: result.stages, failOver: failOver)
         report.underrunFrames = result.underrunFrames
@@ -137,7 +153,7 @@ struct Loopback: AsyncParsableCommand {
 
     private var mouthAndEar: MouthAndEar {
         MouthAndEar(
-            mouth: engine.mouth ?? playback, ear: engine.ear ?? capture, rounds: rounds,
+            mouth: engine.mouth ?? loudspeaker, ear: engine.ear ?? microphone, rounds: rounds,
             seed: seed ?? .random(in: .min ... .max), settling: engine.settling)
     }
 
@@ -158,7 +174,7 @@ struct Loopback: AsyncParsableCommand {
         var card = engine.card
         (card.captureName, card.playbackName) = (capture, playback)
         card.periodFrames = periodFrames
-        card.playbackPeriods = periods
+        card.playbackPeriods = periods ?? Self.usualPeriods
         return card
     }
 }

@@ -11,15 +11,18 @@ struct RecordOptions: ParsableArguments {
     var record: String?
     @Flag(help: "With --record: the sound too, without which nothing can be run again. Some 24 MB a minute.")
     var recordSound = false
-    @Option(help: ArgumentHelp("With --record: stop recording at so many MB.", valueName: "MB"))
-    var recordLimit = 1_024
+    @Option(help: ArgumentHelp("With --record: stop recording at so many MB. (default: 1024)", valueName: "MB"))
+    var recordLimit: Int?
 
     private static let limits = 1...1_048_576
+    private static let usualLimit = 1_024
 
     func validate() throws {
         guard record != nil || !recordSound else {
             throw ValidationError("--record-sound needs --record, the folder to record into")
         }
+        guard let recordLimit else { return }
+        guard record != nil else { throw ValidationError("--record-limit needs --record, the folder to record into") }
         guard Self.limits.contains(recordLimit) else {
             throw ValidationError(
                 "--record-limit is \(recordLimit); use \(Self.limits.lowerBound) to \(Self.limits.upperBound) MB")
@@ -33,7 +36,7 @@ struct RecordOptions: ParsableArguments {
         if folder != nil { try OutputFolder.make(record, option: "--record", for: []) }
         configuration.recording = RecordingConfiguration(
             folder: folder.map { "\(record)/\($0)" } ?? record, includesSound: recordSound,
-            maximumBytes: recordLimit << 20)
+            maximumBytes: (recordLimit ?? Self.usualLimit) << 20)
     }
 
     /// What is wrong with a recording; nil where nothing is.

@@ -13,11 +13,18 @@ struct RoomSecret: ParsableArguments {
         completion: .file())
     var keyFile: String?
 
-    @Option(help: "The key's name, the tokens' issuer.")
-    var key = "duplex"
+    @Option(help: "The key's name, the tokens' issuer. (default: \(RoomSecret.usualKey))")
+    var key: String?
 
     @Option(help: "Which key it is, as the tokens' header says ('kid'); without it, the key is the one named by --key.")
     var keyID: String?
+
+    static let usualKey = "duplex"
+
+    /// Whether something is said of one key among several, or of what one secret is called.
+    var namesKey: Bool { key != nil || keyID != nil }
+
+    private var issuer: String { key ?? Self.usualKey }
 
     /// More than any secret; what follows is not read.
     private static let longest = 4_096
@@ -26,7 +33,7 @@ struct RoomSecret: ParsableArguments {
         guard keyFile == nil || secretFile == nil else {
             throw ValidationError("--key-file and --secret-file were given; use one of them")
         }
-        guard keyID?.isEmpty != true, !key.isEmpty else {
+        guard keyID?.isEmpty != true, key?.isEmpty != true else {
             throw ValidationError("--key and --key-id must not be empty")
         }
     }
@@ -39,10 +46,10 @@ struct RoomSecret: ParsableArguments {
     /// The key that signs.
     func load() throws -> TokenKey {
         let keys = try loadKeys()
-        if let key = keys.first(where: { $0.name == keyID ?? key }) { return key }
+        if let key = keys.first(where: { $0.name == keyID ?? issuer }) { return key }
         guard keyID == nil, keys.count == 1 else {
             let names = keys.map { "'\($0.name)'" }.joined(separator: ", ")
-            throw Failure(.usage, "the key file has no key '\(keyID ?? key)'; choose one of \(names) with --key-id")
+            throw Failure(.usage, "the key file has no key '\(keyID ?? issuer)'; choose one of \(names) with --key-id")
         }
         return keys[0]
     }
@@ -51,7 +58,7 @@ struct RoomSecret: ParsableArguments {
     /// key's in the header.
     func loadIssuer() throws -> TokenIssuer {
         let signing = try load()
-        return TokenIssuer(key: signing, issuer: keyID == nil && signing.name == key ? nil : key)
+        return TokenIssuer(key: signing, issuer: keyID == nil && signing.name == issuer ? nil : issuer)
     }
 
     // MARK: A file with keys
@@ -102,7 +109,7 @@ struct RoomSecret: ParsableArguments {
             )
         }
         do {
-            let key = try TokenKey(name: keyID ?? key, secret: secret)
+            let key = try TokenKey(name: keyID ?? issuer, secret: secret)
             if let secretFile, isOpenToAll {
                 Console.complain(
                     "warning: every user of this machine can read the secret file '\(secretFile)', and so make tokens for any room: chmod 600 it"

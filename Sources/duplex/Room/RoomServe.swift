@@ -33,7 +33,7 @@ struct RoomServe: AsyncParsableCommand {
     var privateKey: String?
     @Option(
         help:
-            "Where a certificate of the server's own is kept. (default: $XDG_STATE_HOME/duplexvoice or ~/.local/state/duplexvoice)",
+            "Where a certificate of the server's own is kept; not used with --certificate. (default: $XDG_STATE_HOME/duplexvoice or ~/.local/state/duplexvoice)",
         completion: .directory)
     var state: String?
     @Flag(help: "Make a key for this run, and print two calls that come into one room, ready to paste.")
@@ -62,6 +62,11 @@ struct RoomServe: AsyncParsableCommand {
         }
         guard !dev || (secret.secretFile == nil && secret.keyFile == nil) else {
             throw ValidationError("--dev makes a key of its own; leave out --secret-file and --key-file")
+        }
+        guard !secret.namesKey || (secret.keyFile == nil && !dev) else {
+            throw ValidationError(
+                "--key and --key-id name the key of --secret-file; leave them out with --dev, and with --key-file, of which every key is taken"
+            )
         }
     }
 

@@ -34,7 +34,7 @@ struct ServeControl: AsyncParsableCommand {
     var keyFile: String?
     @Option(help: "A file whose first line is the secret that signs rooms' tokens.", completion: .file())
     var roomSecretFile: String?
-    @Option(help: "The name of that secret, the tokens' issuer.") var roomKey = "duplex"
+    @Option(help: "The name of that secret, the tokens' issuer. (default: \(RoomSecret.usualKey))") var roomKey: String?
     @Option(help: "The certificate in PEM, for https.", completion: .file()) var certificate: String?
     @Option(help: "The certificate's private key in PEM.", completion: .file()) var privateKey: String?
     @OptionGroup var parts: OfflineOptions
@@ -43,6 +43,9 @@ struct ServeControl: AsyncParsableCommand {
     func validate() throws {
         guard (certificate == nil) == (privateKey == nil) else {
             throw ValidationError("--certificate and --private-key belong together; give both or neither")
+        }
+        guard roomSecretFile != nil || roomKey == nil else {
+            throw ValidationError("--room-key names the secret of --room-secret-file; give both, or leave it out")
         }
         guard ServerKey.isThisMachine(address) || certificate != nil else {
             throw ValidationError(
@@ -76,7 +79,7 @@ struct ServeControl: AsyncParsableCommand {
     private func configured() async throws -> ControlConfiguration {
         let clients = try keyFile.map { try ControlKeys.read($0) } ?? ControlKeys.inEnvironment()
         let issuer = try roomSecretFile.map { path in
-            try RoomSecret.parse(["--secret-file", path, "--key", roomKey]).loadIssuer()
+            try RoomSecret.parse(["--secret-file", path, "--key", roomKey ?? RoomSecret.usualKey]).loadIssuer()
         }
         let parts = try parts.make()
         do throws(PartnerError) {

@@ -16,7 +16,7 @@ struct OfflineOptions: ParsableArguments {
     @Option(help: "Responder: the model.") var model: String?
     @Option(
         help:
-            "Responder: a file whose first line is its key, if it is another than the partner's --key-file; or set DUPLEX_RESPONDER_KEY, or for OpenAI's servers OPENAI_API_KEY.",
+            "Responder: a file whose first line is its key, which 'talk' and 'agent' take from --key-file too; or set DUPLEX_RESPONDER_KEY, or for OpenAI's servers OPENAI_API_KEY.",
         completion: .file())
     var responderKeyFile: String?
     @Option(help: "Offline: the voice, one of 'espeak-ng --voices'.") var voice = OfflineOptions.usualVoice
