@@ -19,7 +19,7 @@ struct CallSummary: JSONLine {
     var jitterBufferMs: Double?
     /// From the jitter buffer to the loudspeaker.
     var pullToSpeakerMs: Double?
-    /// Everyone that was heard, by synchronization source.
+    /// Everyone that was heard, by synchronization source; of more than ``HeardTalkers/limit`` those who were heard most.
     var talkers: [Talker]
 
     /// How one talker was heard.
@@ -29,30 +29,29 @@ struct CallSummary: JSONLine {
         var packetsLost: Int
         var concealedRatio: Double?
 
-        init(_ stream: EngineStatistics.Stream) {
-            synchronizationSource = stream.synchronizationSource
-            packetsReceived = Int(stream.playout.packetsReceived)
-            packetsLost = Int(stream.playout.packetsLost)
-            concealedRatio = [stream].concealedRatio
+        init(_ source: UInt32, _ counts: HeardCounts) {
+            synchronizationSource = source
+            packetsReceived = counts.packetsReceived
+            packetsLost = counts.packetsLost
+            concealedRatio = counts.concealedRatio
         }
     }
 
-    init(seconds: Double, statistics: EngineStatistics, talkers: [EngineStatistics.Stream], ending: String) {
+    init(seconds: Double, statistics: EngineStatistics, talkers: HeardTalkers, ending: String) {
+        let heard = talkers.all
         self.ending = ending
         self.seconds = seconds.rounded(toPlaces: 3)
         packetsSent = statistics.uplink.packetsSent
-        packetsReceived = talkers.reduce(0) { $0 + Int($1.playout.packetsReceived) }
-        packetsLost = talkers.reduce(0) { $0 + Int($1.playout.packetsLost) }
-        let emitted = talkers.reduce(0) { $0 + Int($1.playout.jitterBufferEmittedCount) }
-        concealedRatio = talkers.concealedRatio
+        packetsReceived = heard.packetsReceived
+        packetsLost = heard.packetsLost
+        concealedRatio = heard.concealedRatio
         xruns = statistics.device.capture.xruns + statistics.device.playback.xruns
         underrunFrames = statistics.device.playback.underrunFrames
         roundTripMs = statistics.room?.session.roundTripTime?.milliseconds
         microphoneToNetworkMs = statistics.latency.microphoneToNetwork?.milliseconds
-        let waited = talkers.reduce(0.0) { $0 + $1.playout.jitterBufferDelay }
-        jitterBufferMs = emitted == 0 ? nil : waited / Double(emitted) * 1_000
+        jitterBufferMs = heard.emitted == 0 ? nil : heard.waited / Double(heard.emitted) * 1_000
         pullToSpeakerMs = statistics.latency.pullToSpeaker?.milliseconds
-        self.talkers = talkers.map(Talker.init).sorted { $0.synchronizationSource < $1.synchronizationSource }
+        self.talkers = talkers.each.map { Talker($0.source, $0.counts) }
     }
 
     /// The summary for people.
@@ -65,8 +64,6 @@ struct CallSummary: JSONLine {
 extension [EngineStatistics.Stream] {
     /// The share of all played speech that had to be invented; nil before any.
     var concealedRatio: Double? {
-        let emitted = reduce(0) { $0 + Int($1.playout.jitterBufferEmittedCount) }
-        let concealed = reduce(0) { $0 + Int($1.playout.concealedSamples) }
-        return emitted + concealed == 0 ? nil : Double(concealed) / Double(emitted + concealed)
+        reduce(HeardCounts()) { $0 + HeardCounts($1.playout) }.concealedRatio
     }
 }

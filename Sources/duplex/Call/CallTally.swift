@@ -8,8 +8,7 @@ final class CallTally: Sendable {
         var latest: EngineStatistics?
         /// The last second of which statistics were told.
         var toldSeconds = 0
-        /// Each talker's last counts, by synchronization source.
-        var talkers: [UInt32: EngineStatistics.Stream] = [:]
+        var talkers = HeardTalkers()
     }
 
     /// How often to look: what a talker's last moments may lack in the counts.
@@ -24,7 +23,8 @@ final class CallTally: Sendable {
         guard let statistics = try? await engine.statistics() else { return }
         state.withLock { state in
             state.latest = statistics
-            for stream in statistics.streams { state.talkers[stream.synchronizationSource] = stream }
+            state.talkers.take(
+                statistics.streams.map { ($0.synchronizationSource, HeardCounts($0.playout)) })
         }
     }
 
@@ -61,8 +61,7 @@ final class CallTally: Sendable {
         state.withLock { state in
             guard let start = state.start, let latest = state.latest else { return nil }
             return CallSummary(
-                seconds: start.duration(to: .now).milliseconds / 1_000, statistics: latest,
-                talkers: Array(state.talkers.values),
+                seconds: start.duration(to: .now).milliseconds / 1_000, statistics: latest, talkers: state.talkers,
                 ending: ending)
         }
     }
