@@ -43,12 +43,12 @@ struct EchoTests {
         }
     }
 
-    @Test("echo before convergence is never louder than without a canceller, and soon far weaker")
+    @Test("the first second of an agent's voice is held back, before the canceller has converged")
     func beforeConvergence() throws {
         for (seed, interruption) in try Self.made.get() {
             // Measured for seeds 2 to 5, over the agent's first second: 25 to 51 dB
             let removed = try #require(interruption.hearing.echoRemoved(interruption.agentBegins))
-            #expect(removed > 15, "seed \(seed)")
+            #expect(removed > 20, "seed \(seed)")
         }
     }
 
@@ -58,7 +58,7 @@ struct EchoTests {
             // Measured: 0.98 to 1 (0.67 to 0.96 with WebRTC's canceller)
             let kept = try #require(
                 interruption.hearing.kept(interruption.both, within: 10, ofUsual: interruption.personAlone))
-            #expect(kept > 0.9, "seed \(seed)")
+            #expect(kept > 0.95, "seed \(seed)")
         }
     }
 

@@ -41,7 +41,8 @@ struct HeardUtteranceTests {
         }
         errors.sort()
         #expect(told >= 12 * starts.count - 1 && errors.count >= told / 3, "\(errors.count) of \(told), seed \(seed)")
-        #expect(errors[errors.count * 95 / 100] <= 10, "seed \(seed)")
+        // bench/RESULTS.md has 0.1 ms for 95 %, and 0.9 at worst.
+        #expect(errors[errors.count * 95 / 100] <= 2, "seed \(seed)")
     }
 
     @Test(

@@ -53,6 +53,8 @@ struct ProtectedCallTests {
             call.run(for: .milliseconds(50 + Int64(numbers.next() % 3_000)))
         }
         call.run(for: .seconds(4))
+        let lost = Call.Side.allCases.reduce(0) { $0 + call.events($1).count(Self.isLost) }
+        #expect(lost > 0, "seed \(seed): no break was longer than the silence that a session bears")
         for side in Call.Side.allCases {
             // Then each is back as often as it was away, has never left, and nobody has come anew
             let events = call.events(side)

@@ -68,8 +68,8 @@ struct EncodedSoundTests {
     @Test("is decoded the same from memory and from a file, whatever it is called", arguments: Format.all)
     func formats(format: Format) throws {
         guard let bytes = try tone(format) else {
-            #expect(["Opus", "MP3"].contains(format.name), "every libsndfile writes it")
-            return
+            try #require(["Opus", "MP3"].contains(format.name), "every libsndfile writes it")
+            try Test.cancel("this libsndfile does not write \(format.name)")
         }
         let samples = try decoded(.bytes(bytes))
         try folder.write(bytes, to: "no-suffix")
@@ -128,7 +128,7 @@ struct EncodedSoundTests {
 
     @Test("cut or damaged anywhere it ends, in sound that is numbers or in an error", arguments: cases(Format.all))
     func hostile(format: Format) throws {
-        guard let bytes = try tone(format) else { return }
+        guard let bytes = try tone(format) else { try Test.cancel("this libsndfile does not write \(format.name)") }
         var random = SeededNumbers(seed: 7)
         for round in 0..<24 {
             var hostile = bytes

@@ -91,7 +91,7 @@ struct SenderAdaptationTests {
         #expect(reporters.plan.settings.expectedLossPercent == 0)
     }
 
-    @Test("a tenth lost in bursts of three: copies within 8 s, beside FEC", arguments: cases(UInt64(1)...10))
+    @Test("a tenth lost in bursts of three: copies for most of the time, beside FEC", arguments: cases(UInt64(1)...10))
     func bursts(seed: UInt64) {
         var reporters = Reporters(seed: seed)
         reporters.report(10, [.none])

@@ -184,5 +184,8 @@ struct GainControllerTests {
             change: (100, ProcessingSettings(gain: .fixed(decibels: 12))))
         let steps = zip(output.dropFirst(), output).map { abs($0 - $1) }
         #expect(steps.max() ?? 1 < 0.05 * 4 * 0.0864 * 1.2)
+        // And it arrives
+        let later = 3 * Self.rate / 2
+        #expect(abs(rms(output[later...]) - rms(tone[later...]) - 12) < 0.5)
     }
 }

@@ -158,6 +158,9 @@ struct NoiseSuppressorTests {
         ] {
             let output = Self.run(tone, rate: rate, mode: from, change: (100, to)).output
             #expect(roughness(output[rate - 200..<rate + rate / 10]) < 1.6 * usual, "\(from) to \(to)")
+            // And it is a change
+            let isChanged = output[(2 * rate)...] != Self.run(tone, rate: rate, mode: from).output[(2 * rate)...]
+            #expect(isChanged, "\(from) to \(to)")
         }
     }
 

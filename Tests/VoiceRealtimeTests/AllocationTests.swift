@@ -19,6 +19,10 @@ struct AllocationTests {
     @inline(never)
     private func allocate(_ count: Int) -> [Int] { [Int](repeating: count, count: count) }
 
+    /// Else all tests of allocations would be left out.
+    @Test("the counter is there wherever no sanitizer has an allocator of its own")
+    func linked() { #expect(Self.isCounted == (dv_heap_bytes() >= 0)) }
+
     @Test("the counter counts", .enabled(if: isCounted))
     func counter() throws {
         var sum = 0

@@ -39,6 +39,9 @@ struct MemoryLockLiveTests {
         return false
     }
 
+    /// What mlock(2) answers where the limit or the system does not allow it.
+    private static func isOfSystem(_ refusal: Int32) -> Bool { [EAGAIN, ENOMEM, EPERM].contains(refusal) }
+
     @Test("a ring's memory is, as it is made, or the refusal is told")
     func rings() {
         _ = RealtimeLimits.takeRingLockRefusal()
@@ -48,7 +51,7 @@ struct MemoryLockLiveTests {
         let ring = PacketRing(minimumSlots: slots)
         let after = Self.lockedKibibytes()
         let refusal = RealtimeLimits.takeRingLockRefusal()
-        #expect(refusal != nil || after - before > slots * 1_500 / 1_024 / 2)
+        #expect(refusal.map(Self.isOfSystem) ?? (after - before > slots * 1_500 / 1_024 / 2))
         #expect(RealtimeLimits.takeRingLockRefusal() == nil)
         _ = consume ring
     }
@@ -63,7 +66,7 @@ struct MemoryLockLiveTests {
         let (first, times) = (UInt(bitPattern: samples), UInt(bitPattern: marks))
         let second = first + UInt(ring.producer.capacity * MemoryLayout<Float>.stride)
         for (name, address) in [("sound", first), ("its second mapping", second), ("times", times)] {
-            #expect(refusal != nil || Self.isLocked(address), "\(name)")
+            #expect(refusal.map(Self.isOfSystem) ?? Self.isLocked(address), "\(name)")
         }
         _ = consume ring
     }
