@@ -94,7 +94,8 @@ actor CascadeRun {
 
     /// Takes what the near talker says.
     func hear(_ frame: SoundFrame) {
-        memory.append(frame)
+        // Else a recogniser would wait until the clock is where it was.
+        if memory.append(frame) { recognition?.next = frame.time }
         guard let next = recognition?.next, frame.time >= next else { return }
         recognition?.sound.yield(frame.samples)
         recognition?.next = frame.time + .nanoseconds(1)
