@@ -8,7 +8,7 @@ import VoiceWire
 
 @Suite("The end of what is said")
 struct SpokenEndTests {
-    /// A sender of packets of 20 ms that gets a tone of 500 Hz, -8 dBFS, and a listener that decodes what is sent.
+    /// A sender that gets a tone of 500 Hz, -8 dBFS, and a listener that decodes what is sent.
     private struct Bench: ~Copyable {
         private var sender: PacketSender
         private var outlet: PacketOutlet
@@ -18,13 +18,14 @@ struct SpokenEndTests {
         private let wake: WakeSignal
         private var gate = TalkGate(blockFrames: 480)
         private var blocks = 0
+        private let packet: OpusFrameDuration
         /// What was decoded of each packet, and what it says of its level.
         var heard: [(sound: [Float], level: UInt8?)] = []
 
-        init() throws {
+        init(_ packet: OpusFrameDuration = .milliseconds20) throws {
             // All that may throw first: what cannot be copied is made at once, or not at all.
             let wake = try WakeSignal()
-            let encoder = try OpusEncoder()
+            let encoder = try OpusEncoder(settings: OpusEncoderSettings(frameDuration: packet))
             let decoder = try OpusDecoder()
             let ring = PacketRing(minimumSlots: 16)
             var statistics = SenderStatistics()
@@ -34,6 +35,7 @@ struct SpokenEndTests {
             self.decoder = decoder
             self.statistics = statistics
             self.wake = wake
+            self.packet = packet
             sender.publish(RTPStreamStart(synchronizationSource: 1, sequenceNumber: 0, timestamp: 0))
         }
 
@@ -57,7 +59,7 @@ struct SpokenEndTests {
         }
 
         /// Lets the button go, for which 300 ms are kept.
-        mutating func letGo() { gate.close(keeping: 14_400) }
+        mutating func letGo() { gate.close(keeping: 14_400, packetFrames: sender.packetFrames) }
 
         mutating func interrupt() -> Bool { sender.begin(generation: 1, now: time) }
 
@@ -93,7 +95,7 @@ struct SpokenEndTests {
                 let bytes = unsafe Array(sent.buffer())
                 sent.release()
                 let packet = try RTPPacket(parsing: bytes.span)
-                var sound = [Float](repeating: 0, count: 960)
+                var sound = [Float](repeating: 0, count: self.packet.frames)
                 var span = sound.mutableSpan
                 _ = try decoder.decode(packet.payload, into: &span)
                 heard.append((sound, packet.audioLevel(id: Uplink.audioLevelID)?.level))
@@ -111,10 +113,10 @@ struct SpokenEndTests {
 
     private static func peak(_ sound: ArraySlice<Float>) -> Float { sound.reduce(0) { max($0, abs($1)) } }
 
-    /// One packet follows the 50 of the voice, in which the decoder comes to rest: a tenth of the tone.
-    private static func expectRest(behind bench: inout Bench) throws {
+    /// One packet follows those of the voice, in which the decoder comes to rest: a tenth of the tone.
+    private static func expectRest(behind packets: Int, of bench: inout Bench) throws {
         let heard = bench.heard
-        #expect(heard.count == 51)
+        #expect(heard.count == packets + 1)
         let last = try #require(heard.last)
         #expect(last.level == 127)
         #expect(peak(last.sound.suffix(480)) < 0.04)
@@ -132,18 +134,24 @@ struct SpokenEndTests {
         try bench.speak(fades: true)
         // When nothing more is said
         for _ in 0..<20 { try bench.beSilent() }
-        try Self.expectRest(behind: &bench)
+        try Self.expectRest(behind: 50, of: &bench)
     }
 
     @Test(
         "Given a button that is let go anywhere in a packet, when it is, then what was said until then is sent at once, and nothing is made up behind it",
-        arguments: [0, 1])
-    func letGo(block: Int) throws {
-        var bench = try Bench()
-        for _ in 0..<98 + block { try bench.speak() }
+        arguments: [
+            (.milliseconds20, 0), (.milliseconds20, 1), (.milliseconds60, 0), (.milliseconds60, 2),
+            (.milliseconds60, 5),
+        ] as [(OpusFrameDuration, Int)])
+    func letGo(packet: OpusFrameDuration, block: Int) throws {
+        // Given so many whole packets, and blocks of the one in which the fade ends
+        let packets = 96 * 480 / packet.frames
+        var bench = try Bench(packet)
+        for _ in 0..<96 + block { try bench.speak() }
         bench.letGo()
+        // When less follows than is kept
         for _ in 0..<12 { try bench.speak() }
-        try Self.expectRest(behind: &bench)
+        try Self.expectRest(behind: packets + 1, of: &bench)
     }
 
     @Test("Given a voice that is interrupted, when it falls silent, then nothing more is sent of it")

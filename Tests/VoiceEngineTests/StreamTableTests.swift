@@ -24,7 +24,7 @@ struct StreamTableTests {
         func run(
             for duration: Duration, _ sources: [UInt32],
             level: AudioLevel? = AudioLevel(voiceActivity: true, level: 20), reporting: [UInt32] = [],
-            losing share: Int = 0
+            losing share: Int = 0, generation: UInt8? = nil
         ) throws -> [String] {
             var told: [String] = []
             let end = now + duration
@@ -33,7 +33,7 @@ struct StreamTableTests {
                 ticks += 1
                 for source in sources {
                     sequences[source, default: 0] &+= 1
-                    if share == 0 || ticks % share != 0 { try insert(source, level) }
+                    if share == 0 || ticks % share != 0 { try insert(source, level, generation) }
                 }
                 if ticks % 50 == 0 { for source in reporting { table.heardReport(of: source, arrival: now) } }
                 // Each is looked at several times in 20 ms, as the media thread does
@@ -48,14 +48,16 @@ struct StreamTableTests {
             return told
         }
 
-        private func insert(_ source: UInt32, _ level: AudioLevel?) throws {
+        private func insert(_ source: UInt32, _ level: AudioLevel?, _ generation: UInt8?) throws {
             let sequence = sequences[source, default: 0]
             let header = RTPHeader(
                 payloadType: 111, marker: false, sequenceNumber: sequence, timestamp: UInt32(sequence) * 960,
                 synchronizationSource: source)
             var bytes = [UInt8](repeating: 0, count: 40)
             var span = bytes.mutableSpan
-            _ = try header.write(into: &span, audioLevel: level, audioLevelID: Uplink.audioLevelID)
+            _ = try header.write(
+                into: &span, audioLevel: level, audioLevelID: Uplink.audioLevelID,
+                origin: generation.map { SpeechOrigin(generation: $0) }, originID: Uplink.originID)
             _ = table.insert(try RTPPacket(parsing: bytes.span), arrival: now)
         }
 
@@ -64,6 +66,8 @@ struct StreamTableTests {
         }
 
         func remove(_ source: UInt32) { table.remove(source) }
+
+        func flush(_ generation: UInt32, of source: UInt32) { table.flush(generation: generation, of: source) }
 
         func leave() { table.departed.forget() }
 
@@ -286,6 +290,21 @@ struct StreamTableTests {
         #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
         #expect(try room.run(for: .seconds(1), [10, 11], reporting: [10]) == ["1 flowing"])
         #expect(try room.run(for: .milliseconds(60), [10], level: silence, reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
+    }
+
+    @Test("a stream that was interrupted is not awaited before something of another generation has come")
+    func interrupted() throws {
+        let room = try Room(slots: 1)
+        #expect(room.add(10, of: 1))
+        #expect(try room.run(for: .seconds(3), [10], reporting: [10], generation: 0).isEmpty)
+        // When an agent is interrupted, of which something is still on its way, and has no more to say
+        room.flush(1, of: 10)
+        #expect(try room.run(for: .milliseconds(100), [10], reporting: [10], generation: 0).isEmpty)
+        // Then it has not stalled, and is there as long as it reports
+        #expect(try room.run(for: .seconds(20), [], reporting: [10]).isEmpty)
+        // And what stands still of the next generation has
+        #expect(try room.run(for: .seconds(1), [10], reporting: [10], generation: 1).isEmpty)
         #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
     }
 

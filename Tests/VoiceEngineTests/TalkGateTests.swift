@@ -56,7 +56,7 @@ struct TalkGateTests {
     )
     func preRoll() {
         var bench = Bench()
-        bench.gate.close(keeping: 14_400)
+        bench.gate.close(keeping: 14_400, packetFrames: 960)
         bench.pass(100)
         // The block with which it faded out
         #expect(bench.sent == [0])
@@ -73,11 +73,11 @@ struct TalkGateTests {
         "Given a press shorter than its pre-roll takes to be sent, when it ends, then what was said until then is sent")
     func shortPress() {
         var bench = Bench()
-        bench.gate.close(keeping: 24_000)
+        bench.gate.close(keeping: 24_000, packetFrames: 960)
         bench.pass(100)
         bench.gate.open()
         bench.pass(3)
-        bench.gate.close(keeping: 24_000)
+        bench.gate.close(keeping: 24_000, packetFrames: 960)
         bench.pass(60)
         #expect(bench.sent == [0] + Array(50..<104))
         #expect(bench.given.map(\.number) == Array(0..<bench.given.count), "each block comes out once")
@@ -89,7 +89,7 @@ struct TalkGateTests {
     func fades() throws {
         var bench = Bench()
         bench.pass(2)
-        bench.gate.close(keeping: 4_800)
+        bench.gate.close(keeping: 4_800, packetFrames: 960)
         bench.pass(3)
         let last = try #require(bench.given.last { $0.isSent })
         #expect(last.number == 2 && last.samples[0] == 3 && last.samples[479] < 0.02)
@@ -101,22 +101,22 @@ struct TalkGateTests {
     }
 
     @Test(
-        "Given a gate that keeps 500 ms, when it closes, then what fills the longest packet and 20 ms more come behind the fade at once, as silence"
-    )
-    func rest() {
+        "Given a gate that keeps 500 ms, when it closes, then what fills the packet of the fade and another one, or 20 ms, comes behind it at once, as silence",
+        arguments: [(120, 2), (480, 2), (960, 3), (2_880, 11)])
+    func rest(packetFrames: Int, blocks: Int) {
         var bench = Bench()
         bench.pass(5)
-        bench.gate.close(keeping: 24_000)
-        bench.pass(9)
+        bench.gate.close(keeping: 24_000, packetFrames: packetFrames)
+        bench.pass(1 + blocks + 5)
         #expect(bench.sent == Array(0...5))
-        #expect(bench.silent == Array(6..<14))
+        #expect(bench.silent == Array(6..<6 + blocks))
         #expect(bench.given[6...].allSatisfy { $0.samples.allSatisfy { $0 == 0 } })
         // When it opens again in the midst of that, then it fades in
         bench.pass(60)
         bench.gate.open()
         bench.pass(20)
-        bench.gate.close(keeping: 0)
-        bench.pass(4)
+        bench.gate.close(keeping: 0, packetFrames: packetFrames)
+        bench.pass(2)
         bench.gate.open()
         bench.pass(2)
         let first = bench.given.suffix(2)
@@ -134,7 +134,7 @@ struct TalkGateTests {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             switch (state >> 33) % 20 {
             case 0: bench.gate.open()
-            case 1: bench.gate.close(keeping: Int((state >> 40) % 30_000))
+            case 1: bench.gate.close(keeping: Int((state >> 40) % 30_000), packetFrames: 960)
             default: break
             }
             let before = bench.given.count

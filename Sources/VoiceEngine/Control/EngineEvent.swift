@@ -46,7 +46,7 @@ public enum EngineEvent: Sendable {
     case participantReachable(ParticipantID)
     /// A participant that is not muted sends no sound for 2 s, although it is there: its microphone, or its engine,
     /// stands still. Or sends again. A stream that ended in silence, as one does for which its app has nothing more, does
-    /// not stand still.
+    /// not stand still, nor does one that was interrupted, until there is more of it.
     case streamStalled(ParticipantID, Bool)
     /// The way from a participant to here loses so many packets that it is heard, or no more.
     case linkQualityChanged(ParticipantID, LinkQuality)

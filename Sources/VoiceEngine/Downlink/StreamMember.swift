@@ -45,7 +45,7 @@ struct StreamMember: BitwiseCopyable {
     let participant: UInt32
     var gain: Float = 1
     /// Which generation of it is in force.
-    var generation: UInt32
+    private(set) var generation: UInt32
     /// Where it is played; nil while it is not.
     var slot: Int?
     /// Whether it speaks without being played, and whether that was told.
@@ -69,7 +69,8 @@ struct StreamMember: BitwiseCopyable {
     var audible: Duration?
     private var isMuted: Bool
     /// Whether more is to come: not behind a little digital silence, with which a sender comes to rest that has no more
-    /// to say, a stream that an app feeds or a button that was let go. Nil before the first packet.
+    /// to say, a stream that an app feeds or a button that was let go, nor behind an interruption. Nil before the first
+    /// packet.
     private var isAwaited: Bool?
     /// When the digital silence began that came last; nil where something else did.
     private var silentSince: Duration?
@@ -102,11 +103,21 @@ struct StreamMember: BitwiseCopyable {
         isAwaited = true
     }
 
-    /// Takes the level of a packet that has arrived; without one it counts as audible.
-    mutating func receive(_ level: AudioLevel?, arrival: Duration) {
+    /// Puts a generation in force. Who is interrupted may have no more to say.
+    mutating func begin(generation: UInt32) {
+        if Int32(bitPattern: generation &- self.generation) > 0 { (isAwaited, silentSince) = (false, nil) }
+        self.generation = generation
+    }
+
+    /// Takes the level of a packet that has arrived, without which it counts as audible, and the lowest eight bits of its
+    /// generation, without which it is of the one in force. What comes late of an older one tells nothing of what is to
+    /// come.
+    mutating func receive(_ level: AudioLevel?, generation said: UInt8?, arrival: Duration) {
         (heard, media) = (arrival, arrival)
-        silentSince = level?.level == Self.digitalSilence ? silentSince ?? arrival : nil
-        isAwaited = silentSince.map { arrival - $0 > Self.longestRest } ?? true
+        if said.map({ Int8(bitPattern: $0 &- UInt8(truncatingIfNeeded: generation)) >= 0 }) ?? true {
+            silentSince = level?.level == Self.digitalSilence ? silentSince ?? arrival : nil
+            isAwaited = silentSince.map { arrival - $0 > Self.longestRest } ?? true
+        }
         guard let level else {
             audible = arrival
             return

@@ -121,9 +121,8 @@ struct StreamTable: ~Copyable {
 
     /// Gives `packet` to its stream's jitter buffer, where it has a slot.
     mutating func insert(_ packet: borrowing RTPPacket, arrival: Duration) -> Reception {
-        let level = packet.audioLevel(id: Uplink.audioLevelID)
         guard let index = member(of: packet.header.synchronizationSource) else { return .unknownStream }
-        guard let slot = slot(of: index, level: level, arrival: arrival) else { return .withoutSlot }
+        guard let slot = slot(of: index, for: packet, arrival: arrival) else { return .withoutSlot }
         unsafe slots[slot].insert(packet, arrival: arrival)
         return .taken
     }
@@ -132,9 +131,8 @@ struct StreamTable: ~Copyable {
     mutating func insert(
         _ packet: borrowing RTPPacket, repeating audio: borrowing RedundantAudio, arrival: Duration
     ) -> Reception {
-        let level = packet.audioLevel(id: Uplink.audioLevelID)
         guard let index = member(of: packet.header.synchronizationSource) else { return .unknownStream }
-        guard let slot = slot(of: index, level: level, arrival: arrival) else { return .withoutSlot }
+        guard let slot = slot(of: index, for: packet, arrival: arrival) else { return .withoutSlot }
         unsafe slots[slot].insert(packet, repeating: audio, arrival: arrival)
         return .taken
     }
@@ -152,8 +150,10 @@ struct StreamTable: ~Copyable {
     // MARK: Slots
 
     /// The slot of a member from which a packet came; nil where it has to wait for one.
-    private mutating func slot(of index: Int, level: AudioLevel?, arrival: Duration) -> Int? {
-        unsafe members[index].receive(level, arrival: arrival)
+    private mutating func slot(of index: Int, for packet: borrowing RTPPacket, arrival: Duration) -> Int? {
+        unsafe members[index].receive(
+            packet.audioLevel(id: Uplink.audioLevelID),
+            generation: packet.speechOrigin(id: Uplink.originID)?.generation, arrival: arrival)
         if let slot = unsafe members[index].slot { return slot }
         if let free = freeSlot {
             seat(index, in: free)
@@ -276,7 +276,7 @@ struct StreamTable: ~Copyable {
 
     mutating func flush(generation: UInt32, of source: UInt32) {
         guard let index = member(of: source) else { return }
-        unsafe members[index].generation = generation
+        unsafe members[index].begin(generation: generation)
         guard let slot = unsafe members[index].slot else { return }
         let drops = unsafe slots[slot].flush(generation: generation)
         if hold.source == source { hold.generationChanged(drops: drops) }

@@ -28,12 +28,19 @@ struct PacketSender: ~Copyable {
     /// Of what was at the ADC; made anew where what follows does not follow on.
     private var continuity = SoundContinuity()
 
-    /// How much silence is sent behind sound that is muted: 20 ms. An encoder holds back what it looks ahead, up to
+    /// How much silence is sent behind what is audible.
+    private let restFrames: Int
+
+    /// How much is sent behind a microphone that is muted: 20 ms. An encoder holds back what it looks ahead, up to
     /// 6.5 ms, so that without it the end of a fade is not heard, and listeners' decoders make up how the voice before
     /// it goes on.
-    static let restFrames = 960
+    static let usualRestFrames = 960
 
-    init(encoder: consuming OpusEncoder, statistics: inout SenderStatistics) {
+    init(
+        encoder: consuming OpusEncoder, restFrames: Int = PacketSender.usualRestFrames,
+        statistics: inout SenderStatistics
+    ) {
+        self.restFrames = restFrames
         plan = SenderPlan(settings: encoder.settings)
         wantedPlan = plan
         statistics.plan = plan
@@ -93,6 +100,11 @@ struct PacketSender: ~Copyable {
     /// Sends by this plan from the next packet on.
     mutating func follow(_ plan: SenderPlan) { wantedPlan = plan }
 
+    /// Frames of the next packets.
+    var packetFrames: Int {
+        max(plan.settings.frameDuration.frames, wantedPlan.settings.frameDuration.frames)
+    }
+
     /// Whether anything was sent since the last report but one (RFC 3550, section 6.4).
     var hasSentOfLate: Bool { sent.hasNews }
 
@@ -134,7 +146,7 @@ struct PacketSender: ~Copyable {
         if stream != nil {
             for first in stride(from: 0, to: frame.count, by: frames) {
                 if !speech.isCut && (frame.isAudible || frame.isSent && (rest > 0 || mute.sends(frames))) {
-                    rest = frame.isAudible ? Self.restFrames : max(rest - frames, 0)
+                    rest = frame.isAudible ? restFrames : max(rest - frames, 0)
                     send(first..<first + frames, end: end, clock: clock, to: &outlet, statistics: &statistics)
                 } else {
                     pause()

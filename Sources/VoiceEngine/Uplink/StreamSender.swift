@@ -46,19 +46,18 @@ struct StreamSender: ~Copyable {
     private(set) var source: UInt32?
     /// Frames given to the codec so far.
     private var position = 0
-    /// Silent frames since the last sound.
-    private var quiet = StreamSender.rest
     /// Frames to come that are not sent.
     private var skipped = 0
-    /// How much silence is sent behind sound: 60 ms, with what ``PacketSender`` sends behind it.
-    private static let rest = 2_880 - PacketSender.restFrames
+    /// How much silence is sent behind sound: 60 ms, so that one lost packet, of which nothing more tells, does not leave
+    /// the end to be made up.
+    private static let restFrames = 2_880
 
     init(_ encoding: StreamEncoding) throws(EngineError) {
         reports = StreamReports(
             EngineConfiguration.Sending(encoder: encoding.settings, adaptation: encoding.adaptation))
         do throws(OpusError) {
             let encoder = try OpusEncoder(application: encoding.application, settings: encoding.settings)
-            sender = PacketSender(encoder: encoder, statistics: &statistics)
+            sender = PacketSender(encoder: encoder, restFrames: Self.restFrames, statistics: &statistics)
         } catch {
             throw EngineError(error)
         }
@@ -120,10 +119,9 @@ struct StreamSender: ~Copyable {
         skipped = max(skipped - frames, 0)
         let level = decibelsFullScale(of: block.span.extracting(first: frames))
         let isSounding = level > -100
-        quiet = isSounding ? 0 : min(quiet + frames, Self.rest)
         let moment = BlockMoment(
-            adcTime: adcTime, delayFrames: 0, level: max(level, -127), hasVoice: isSounding,
-            isAudible: quiet < Self.rest)
+            adcTime: adcTime, delayFrames: 0, level: isSounding ? level : -127, hasVoice: isSounding,
+            isAudible: isSounding)
         sender.collect(
             block.span.extracting(first: frames), moment, clock: clock, to: &outlet, statistics: &statistics)
     }

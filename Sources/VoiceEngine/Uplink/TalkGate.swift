@@ -2,11 +2,11 @@
 ///
 ///     closed: block ─► delay line of the pre-roll ─► not sent
 ///     open:            the delay line, up to four times as fast as it came ─► sent; then each block at once
-///     closing: what is in the delay line and one block more ─► sent; silence in place of the next 80 ms
+///     closing: what is in the delay line and one block more ─► sent; silence in place of what fills the packets
 ///
 /// Every block goes through it once, in order. What is sent begins and ends with a fade of 5 ms. The silence fills the
-/// packet in which the fade ends, and is there for ``PacketSender/restFrames``: what comes behind the pre-roll would
-/// come late. All memory is allocated in `init`; where the gate was never closed, nothing is copied.
+/// packet in which the fade ends, and those of ``PacketSender/usualRestFrames`` behind it: what comes behind the
+/// pre-roll would come late. All memory is allocated in `init`; where the gate was never closed, nothing is copied.
 struct TalkGate: ~Copyable {
     /// The longest pre-roll, 500 ms at 48 kHz, and a block.
     private static let capacityFrames = 24_480
@@ -14,8 +14,6 @@ struct TalkGate: ~Copyable {
     private static let mostBlocks = 4
     /// 5 ms at 48 kHz.
     private static let fadeFrames = 240
-    /// The longest packet, 60 ms, and what is sent behind it.
-    private static let restFrames = 2_880 + PacketSender.restFrames
 
     private enum State: BitwiseCopyable {
         case closed
@@ -25,7 +23,8 @@ struct TalkGate: ~Copyable {
     }
 
     private let blockFrames: Int
-    private let restBlocks: Int
+    /// Blocks of silence with which it closes.
+    private var restBlocks = 0
     private var line: BlockLine
     private var state = State.open
     /// Whether the block before was sent, and not as silence.
@@ -36,7 +35,6 @@ struct TalkGate: ~Copyable {
     /// A gate for blocks of this length, open.
     init(blockFrames: Int) {
         self.blockFrames = blockFrames
-        restBlocks = Self.restFrames / blockFrames
         line = BlockLine(blockFrames: blockFrames, capacity: Self.capacityFrames / blockFrames)
     }
 
@@ -50,9 +48,14 @@ struct TalkGate: ~Copyable {
 
     /// Sends nothing more after what has come and the next block, with which it fades out, but silence in place of those
     /// behind it, and keeps so many frames for the next opening, at most 500 ms.
-    mutating func close(keeping frames: Int) {
+    ///
+    /// - Parameter packetFrames: of the packets that are sent.
+    mutating func close(keeping frames: Int, packetFrames: Int) {
         preRoll = min(max(frames, 0) / blockFrames, line.capacity - 1)
         if case .closing = state { return }
+        // Wherever in its packet the fade ends.
+        let rest = max(packetFrames - blockFrames, 0) + max(packetFrames, PacketSender.usualRestFrames)
+        restBlocks = rest / blockFrames
         state = wasSent ? .closing(line.count + 1 + restBlocks) : .closed
     }
 

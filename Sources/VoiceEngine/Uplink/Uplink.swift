@@ -112,7 +112,9 @@ struct Uplink: ~Copyable {
     mutating func openGate() { gate.open() }
 
     /// Sends the microphone no more; so many frames are kept for the next opening.
-    mutating func closeGate(keeping frames: Int) { gate.close(keeping: frames) }
+    mutating func closeGate(keeping frames: Int) {
+        gate.close(keeping: frames, packetFrames: sender.packetFrames)
+    }
 
     /// Another device captures from now on.
     mutating func captureChanged(events: inout MediaEventOutlet) { microphone.captureChanged(events: &events) }
