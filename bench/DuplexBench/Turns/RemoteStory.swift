@@ -30,8 +30,9 @@ struct RemoteStory {
         let confirmed = call.events(.b).compactMap {
             if case .bargeIn(_, let change) = $0, change.stage == .confirmed { change.decided } else { nil }
         }.first
-        // The simulation's time begins at 1 s
-        let from = confirmed.map { Int(($0 / .seconds(1) - 1 + 0.05) * 48_000) } ?? speaker.count
+        // The simulation's time begins at 1 s, and it is given up with the block behind the one that decided it
+        let givenUp = confirmed.map { $0 / .seconds(1) - 1 + 0.01 }
+        let from = givenUp.map { Int(($0 + 0.04) * 48_000) } ?? speaker.count
         oldFrames = speaker.dropFirst(from).count { abs($0) > Story.audible }
     }
 

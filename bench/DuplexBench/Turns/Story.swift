@@ -22,6 +22,7 @@ struct Story {
     let changes: [Change]
     private let story: [Float]
     private let recording: AirRecording
+    private let nearGainDecibels: Double
     private let heard: HeardAnswer?
     /// When the person's first sound was.
     let spoken: Double
@@ -41,6 +42,7 @@ struct Story {
         configuration.longest = .seconds(longest + 1)
         let talk = try SimulatedConversation(configuration)
         story = Self.story(seed: seed)
+        nearGainDecibels = room.nearGainDecibels
         talk.run(for: .seconds(Self.begin))
         talk.answer(nil, story)
         talk.run(for: .seconds(longest))
@@ -130,7 +132,8 @@ struct Story {
     /// noise of ``EchoPaths/noise``; nil where they never are.
     var overNoiseAfter: Double? {
         let from = Int(spoken * 48_000)
-        let limit = Float(Self.block) * decibelPower(EchoPaths.noise)
+        // What is recorded of the person is what is said, before the way to the microphone.
+        let limit = Float(Self.block) * decibelPower(EchoPaths.noise - nearGainDecibels)
         for start in stride(from: from, to: max(from, recording.near.count - Self.block), by: Self.block)
         where recording.near[start..<start + Self.block].reduce(0, { $0 + $1 * $1 }) > limit {
             return Double(start - from) / 48_000
