@@ -24,7 +24,8 @@ public final class ALSADevice: AudioDevice {
 
     deinit { stop() }
 
-    /// Opens the card and starts it; see ``AudioDevice/start(capture:playback:events:)``.
+    /// Opens the card and starts it; see ``AudioDevice/start(capture:playback:events:)``. A direction that is not open
+    /// after 5 s, as behind a sound server without a microphone, is given up.
     public func start(
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void

@@ -94,8 +94,7 @@ struct ALSADirection {
         let most = max(configuration.playbackPeriods, configuration.maximumPlaybackPeriods)
         let request = request(configuration, periods: most)
         let stop = try stopRequest()
-        let stream = try ALSAStream(
-            name: name, direction: .playback, request: request, mix: .average, wake: stop.wake)
+        let stream = try openStream(name, .playback, request, mix: .average, stop)
         let held = stream.format.bufferFrames / stream.format.periodFrames
         let loop = try ALSAPlaybackLoop(
             stream: stream, port: port, periods: min(configuration.playbackPeriods, held)...min(most, held),
@@ -113,14 +112,22 @@ struct ALSADirection {
         guard let name = configuration.captureName else { return nil }
         let request = request(configuration, periods: configuration.capturePeriods)
         let stop = try stopRequest()
-        let stream = try ALSAStream(
-            name: name, direction: .capture, request: request, mix: configuration.captureChannels, wake: stop.wake)
+        let stream = try openStream(name, .capture, request, mix: configuration.captureChannels, stop)
         let loop = try ALSACaptureLoop(stream: stream, port: port, backlogLimit: configuration.captureBacklogLimit)
         let delay = loop.conversionDelay
         let format = NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay)
         return ALSADirection(
             loop, stream: stream, format: format, name: name, priority: configuration.capturePriority, stop: stop,
             holdsClockless: configuration.holdsToMonotonicClock)
+    }
+
+    private static func openStream(
+        _ name: String, _ direction: DeviceDirection, _ request: StreamFormat, mix: ChannelMix, _ stop: StopRequest
+    ) throws(DeviceError) -> ALSAStream {
+        try ALSAOpening.run(name, direction, discard: { (stream: ALSAStream) in stream.close() }) {
+            () throws(DeviceError) in
+            try ALSAStream(name: name, direction: direction, request: request, mix: mix, wake: stop.wake)
+        }
     }
 
     func prime() throws(DeviceError) {

@@ -1,0 +1,73 @@
+import Synchronization
+import Testing
+import VoiceRealtime
+
+@testable import VoiceDevices
+
+@Suite("Opening of sound devices")
+struct ALSAOpeningLiveTests {
+    /// A device whose opening hangs until it is let go.
+    private final class Gate: Sendable {
+        let letGo: WakeSignal
+        let discarded: WakeSignal
+        private let count = Atomic<Int>(0)
+
+        init() throws {
+            letGo = try WakeSignal()
+            discarded = try WakeSignal()
+        }
+
+        var openings: Int { count.load(ordering: .acquiring) }
+
+        @Sendable func open() -> Int {
+            letGo.wait(timeout: .seconds(60))
+            return count.add(1, ordering: .acquiringAndReleasing).newValue
+        }
+
+        @Sendable func discard(_ number: Int) { discarded.signal() }
+    }
+
+    private func open(
+        _ name: String, limit: Duration, _ gate: Gate
+    ) -> Result<Int, DeviceError> {
+        Result { () throws(DeviceError) in
+            try ALSAOpening.run(name, .capture, limit: limit, discard: gate.discard) { () throws(DeviceError) in
+                gate.open()
+            }
+        }
+    }
+
+    private func hangs(_ result: Result<Int, DeviceError>) -> Bool {
+        if case .failure(.io(let message)) = result { message.contains("hangs") } else { false }
+    }
+
+    @Test("One that hangs is left behind and not tried again, what it opens late is closed, and then it can be opened")
+    func hanging() throws {
+        let gate = try Gate()
+        #expect(hangs(open("hanging", limit: .milliseconds(20), gate)))
+        // At once, and without another thread.
+        #expect(hangs(open("hanging", limit: .seconds(60), gate)))
+        #expect(gate.openings == 0)
+        gate.letGo.signal()
+        #expect(gate.discarded.wait(timeout: .seconds(60)))
+        var opened: Int?
+        let limit = MonotonicTime.now().nanoseconds + 60_000_000_000
+        while opened == nil, MonotonicTime.now().nanoseconds < limit {
+            gate.letGo.signal()
+            opened = try? open("hanging", limit: .seconds(60), gate).get()
+            if opened == nil { gate.discarded.wait(timeout: .milliseconds(10)) }
+        }
+        #expect(opened == 2)
+    }
+
+    @Test("What it throws is thrown, and nothing is taken for hanging")
+    func refusal() throws {
+        for _ in 0..<2 {
+            #expect(throws: DeviceError.permissionDenied(name: "refused")) {
+                try ALSAOpening.run("refused", .playback, discard: { (_: Int) in }) { () throws(DeviceError) -> Int in
+                    throw .permissionDenied(name: "refused")
+                }
+            }
+        }
+    }
+}
