@@ -24,6 +24,8 @@ actor DialogDriver {
     private var answers: [TurnID: AnswerID] = [:]
     /// The time of the microphone's last frame that was sent on.
     private var heardUntil = Duration.zero
+    /// When that came.
+    private var heardAt = Duration.zero
     /// The present turn, or the last.
     private var turn = TurnID(rawValue: 0)
     private var committed = CommittedTurns()
@@ -41,6 +43,8 @@ actor DialogDriver {
 
     /// How often it is looked what was heard of an answer.
     private static let captionPeriod = Duration.milliseconds(100)
+    /// How long a microphone gives nothing before it is taken for gone: longer than a device takes to restart.
+    private static let microphonePatience = Duration.seconds(2)
 
     init(
         _ request: WebSocketRequest, _ settings: RealtimeSettings, _ conversation: Conversation,
@@ -75,6 +79,7 @@ actor DialogDriver {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: Self.captionPeriod)
                     caption()
+                    watchMicrophone()
                 }
             })
         let error = await withCheckedContinuation { continuation in
@@ -198,7 +203,16 @@ actor DialogDriver {
 
     private func hear(_ frame: SoundFrame) {
         heardUntil = frame.time
+        heardAt = now
         dialog.hear(frame.samples.map(Int16.init(fullScale:)))
+        followOutputs()
+    }
+
+    /// Ends the turn of a server that waits for silence, where the microphone gives not even that.
+    private func watchMicrophone() {
+        guard now - heardAt >= Self.microphonePatience, let id = dialog.endServersTurn() else { return }
+        turnReceived = now
+        speak(id) { () throws(TurnRefusal) in try conversation.answerNow() }
         followOutputs()
     }
 

@@ -548,4 +548,42 @@ struct RealtimeDialogTests {
         let answer = AnswerID(rawValue: 1)
         #expect(try server.takeEvents() == [.speechStarted, .answerBegan(answer), .soundWaits(answer)])
     }
+
+    @Test("a turn that a server found is ended where the microphone gives nothing more, once, and is answered")
+    func microphoneGone() throws {
+        var server = try DialogServer(RealtimeSettings(turnDetection: .server(silence: .milliseconds(600))))
+        // Given a server that awaits no end, as before anybody has spoken, or once it has found it
+        #expect(server.dialog.endServersTurn() == nil)
+        server.dialog.hear(Self.second)
+        let ends: [JSON] = [
+            ["type": "input_audio_buffer.speech_stopped"],
+            ["type": "input_audio_buffer.committed", "item_id": "i"],
+            ["type": "response.created", "response": ["id": "unasked"]],
+        ]
+        for end in ends {
+            try server.send(["type": "input_audio_buffer.speech_started"])
+            try server.send(end)
+            #expect(server.dialog.endServersTurn() == nil)
+        }
+        try server.finish("unasked")
+        // When it has found another beginning, and a little sound is left that was not sent
+        try server.send(["type": "input_audio_buffer.speech_started"])
+        server.dialog.hear([Int16](repeating: 1, count: 240))
+        _ = try server.takeRequests()
+        _ = try server.takeEvents()
+        let asked = server.dialog.endServersTurn()
+        let answer = try #require(asked)
+        #expect(server.dialog.endServersTurn() == nil)
+        // Then that goes up, the turn ends, and what the server says next is its answer
+        #expect(
+            try server.takeTypes() == ["input_audio_buffer.append", "input_audio_buffer.commit", "response.create"])
+        try server.create("r", tag: answer)
+        try server.speak(Self.second, "r")
+        #expect(try server.takeEvents() == [.soundWaits(answer)])
+        // And of a server that is lost nothing is awaited
+        try server.send(["type": "input_audio_buffer.speech_started"])
+        try server.lose()
+        try server.comeBack()
+        #expect(server.dialog.endServersTurn() == nil)
+    }
 }

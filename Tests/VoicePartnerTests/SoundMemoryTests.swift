@@ -27,20 +27,20 @@ struct SoundMemoryTests {
         var memory = SoundMemory()
         let ahead = 3 * 3_600_000
         for milliseconds in stride(from: ahead, to: ahead + 60_000, by: 20) {
-            #expect(!memory.append(Self.frame(milliseconds)))
+            #expect(memory.append(Self.frame(milliseconds)) == false)
         }
         // When it is heard for ten minutes
-        #expect(memory.append(Self.frame(1_000)))
+        #expect(memory.append(Self.frame(1_000)) == true)
         #expect(memory.frames(from: .zero).map(\.samples) == [[1_000]])
         for milliseconds in stride(from: 1_020, to: 601_000, by: 20) {
-            #expect(!memory.append(Self.frame(milliseconds)))
+            #expect(memory.append(Self.frame(milliseconds)) == false)
         }
         // Then a minute of that is kept, in order
         #expect(memory.keptFrames < 2 * 3_001 + 2)
         let kept = memory.frames(from: .seconds(560)).map(\.time)
         #expect(kept.count == 2_050 && kept == kept.sorted())
         // And a clock that goes back by 50 ms takes as much away
-        #expect(memory.append(Self.frame(600_930)))
+        #expect(memory.append(Self.frame(600_930)) == true)
         #expect(memory.frames(from: .milliseconds(600_900)).map(\.samples) == [[600_900], [600_920], [600_930]])
     }
 

@@ -27,9 +27,15 @@ extension RealtimeDialog {
     private mutating func handle(_ event: ServerEvent, now: Duration) {
         switch event {
         case .sessionCreated, .sessionUpdated, .other: break
-        case .speechStarted: tell(.speechStarted)
-        case .speechStopped: tell(.speechStopped)
-        case .committed(let item): tell(.committed(item: item))
+        case .speechStarted:
+            isServersTurnOpen = settings.turnDetection != .client
+            tell(.speechStarted)
+        case .speechStopped:
+            isServersTurnOpen = false
+            tell(.speechStopped)
+        case .committed(let item):
+            isServersTurnOpen = false
+            tell(.committed(item: item))
         case .transcript(let text, let item):
             history.append(.user(text))
             tell(.recognised(text, item: item))
@@ -78,7 +84,10 @@ extension RealtimeDialog {
         let asker = table.asker(tag: tag)
         let id = asker ?? table.begin()
         table.add(response, to: id)
-        if asker == nil { tell(.answerBegan(id)) }
+        if asker == nil {
+            isServersTurnOpen = false
+            tell(.answerBegan(id))
+        }
         if table[id]?.isOver == true { send(.cancelResponse(response)) }
     }
 

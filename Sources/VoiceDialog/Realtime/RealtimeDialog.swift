@@ -30,6 +30,8 @@ package struct RealtimeDialog: Sendable {
     var link = DialogLink()
     var table = AnswerTable()
     private var input: TalkerInput
+    /// Whether the server has found that the talker speaks, and awaits the end.
+    var isServersTurnOpen = false
     var history = DialogHistory()
     /// Functions whose outcomes are to come, also where their answers are over and forgotten.
     var runningCalls: Set<RunningCall> = []
@@ -129,6 +131,7 @@ package struct RealtimeDialog: Sendable {
             if table[id]?.request == nil { finish(id, error) }
         }
         table.disconnect()
+        isServersTurnOpen = false
         input.rewind()
     }
 
@@ -188,6 +191,19 @@ package struct RealtimeDialog: Sendable {
         } else {
             _ = table.update(id) { $0.request = 0 }
         }
+        return id
+    }
+
+    /// The microphone gives nothing any more, as one that is gone or whose gate is closed. A server that finds the end of
+    /// turns by itself hears no silence then, and would wait for ever: the turn is ended here, and an answer asked for.
+    /// Nil where the server awaits no end.
+    package mutating func endServersTurn() -> AnswerID? {
+        guard isReady, isServersTurnOpen else { return nil }
+        isServersTurnOpen = false
+        flushInput(all: true)
+        send(.commitInput)
+        let id = table.begin()
+        request(id)
         return id
     }
 
