@@ -122,6 +122,8 @@ static void misuse_engine(void) {
     expect(dv_engine_set_stream_muted(engine, "s", 2, &error), DV_INVALID_ARGUMENT, "a mute that is no flag");
     expect(dv_engine_set_stream_muted(engine, "", 1, &error), DV_INVALID_ARGUMENT, "a mute of no name");
     expect(dv_engine_set_participant_muted(engine, 1, 1, &error), DV_WRONG_STATE, "a mute outside a room");
+    expect(dv_engine_set_barge_in(engine, 1, DV_BARGE_IN_STAGES, &error), DV_WRONG_STATE, "a barge-in outside a room");
+    expect(dv_engine_set_barge_in(engine, 1, 3, &error), DV_INVALID_ARGUMENT, "no policy of barge-in");
     expect(dv_engine_follow_noise(engine, 1, 25, -65, -40, &error), DV_INVALID_ARGUMENT, "a range of the volume");
     expect(dv_engine_follow_noise(engine, 2, 12, -65, -40, &error), DV_INVALID_ARGUMENT, "a switch that is no flag");
     expect(dv_engine_level_talkers(engine, 1, 0, 9, &error), DV_INVALID_ARGUMENT, "a loudness");

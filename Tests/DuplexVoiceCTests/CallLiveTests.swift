@@ -90,6 +90,12 @@ extension LibraryTests {
             // And anna turns ben down and interrupts him, of which he is told
             #expect(unsafe dv_engine_set_volume(anna.handle, arrival.participant, 0.5, &error) == DV_OK)
             #expect(unsafe dv_engine_set_volume(anna.handle, arrival.participant, 5, &error) == DV_INVALID_ARGUMENT)
+            for policy in DV_BARGE_IN_OFF...DV_BARGE_IN_IMMEDIATE {
+                let status = unsafe dv_engine_set_barge_in(
+                    anna.handle, arrival.participant, UInt32(policy), &error)
+                #expect(status == DV_OK)
+            }
+            #expect(unsafe dv_engine_set_barge_in(anna.handle, 99, 0, &error) == DV_ROOM_REFUSED)
             #expect(unsafe dv_engine_interrupt(anna.handle, arrival.participant, &error) == DV_OK)
             let interruption = try #require(ben.next(DV_EVENT_INTERRUPTED))
             #expect(interruption.participant == arrival.participant && interruption.other == seen.own_participant)

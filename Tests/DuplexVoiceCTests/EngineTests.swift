@@ -68,6 +68,7 @@ extension LibraryTests {
             let notJoined = [
                 unsafe dv_engine_send(engine, 0, "x", 1, &error), unsafe dv_engine_interrupt(engine, 0, &error),
                 unsafe dv_engine_set_volume(engine, 1, 1, &error),
+                unsafe dv_engine_set_barge_in(engine, 1, UInt32(DV_BARGE_IN_STAGES), &error),
                 unsafe dv_engine_get_participant(engine, 1, &participant, &error),
             ]
             #expect(notJoined.allSatisfy { $0 == DV_WRONG_STATE } && text(of: error.code) == "room.notJoined")
@@ -92,6 +93,7 @@ extension LibraryTests {
                 unsafe dv_engine_join(engine, "http://x", "x", nil, &error),
                 unsafe dv_engine_set_muted(engine, 2, &error), unsafe dv_engine_set_output_volume(engine, .nan, &error),
                 unsafe dv_engine_apply(engine, nil, &error), unsafe dv_engine_set_route(engine, 9, &error),
+                unsafe dv_engine_set_barge_in(engine, 1, 3, &error),
                 unsafe dv_engine_send(engine, 0, nil, 1, &error), unsafe dv_engine_send(engine, 0, "", 2_000, &error),
                 unsafe dv_engine_get_participants(engine, nil, 1, &count),
                 dv_engine_get_participants(engine, nil, 0, nil),

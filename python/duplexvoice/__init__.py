@@ -11,6 +11,7 @@ from .conversation import AnswerLatency, Conversation
 from .engine import Engine, Listener
 from .enumerations import (
     Backend,
+    BargeIn,
     Connection,
     Echo,
     End,
@@ -58,6 +59,7 @@ from .tokens import Grants, check_token, create_token
 __all__ = [
     "ArgumentError",
     "Backend",
+    "BargeIn",
     "BusyError",
     "ClosedError",
     "Connection",

@@ -17,6 +17,7 @@ from ._structures import read
 from .conversation import Conversation
 from .enumerations import (
     Backend,
+    BargeIn,
     EnginePreset,
     InterruptibleBy,
     MemoryLock,
@@ -181,6 +182,12 @@ class Engine(Handle):
         error = new_error()
         number = whole(participant, "participant")
         check(lib.dv_engine_set_participant_muted(self._handle, number, int(bool(muted)), error), error)
+
+    def set_barge_in(self, participant: int, policy: BargeIn = BargeIn.STAGES) -> None:
+        """Has what a participant of the room says, as an agent, give way to speech at the microphone."""
+        error = new_error()
+        numbers = whole(participant, "participant"), whole(policy, "policy")
+        check(lib.dv_engine_set_barge_in(self._handle, *numbers, error), error)
 
     def follow_noise(self, on: bool = True, *, range: float = 12, quiet: float = -65, loud: float = -40) -> None:
         """Has the loudspeaker follow the noise around the near end: up to `range` dB softer in a quiet room."""

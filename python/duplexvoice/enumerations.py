@@ -129,6 +129,14 @@ class Route(IntEnum):
     SPEAKER = 2
 
 
+class BargeIn(IntEnum):
+    """What speech at the microphone does to what a participant says."""
+
+    OFF = 0
+    STAGES = 1
+    IMMEDIATE = 2
+
+
 class SoundPoint(IntEnum):
     """Where a listener hears the sound on its way through an engine."""
 

@@ -14,7 +14,7 @@ PREFIXES = {
     "Gain": "DV_GAIN_", "VoiceDetection": "DV_VOICE_", "Preset": "DV_PRESET_", "EnginePreset": "DV_ENGINE_",
     "PlayoutProfile": "DV_PLAYOUT_", "Sound": "DV_SOUND_", "MemoryLock": "DV_LOCK_", "Route": "DV_ROUTE_", "EventKind": "DV_EVENT_",
     "InterruptibleBy": "DV_INTERRUPTIBLE_BY_", "Connection": "DV_ROOM_", "TalkMode": "DV_TALK_", "Turn": "DV_TURN_",
-    "End": "DV_END_", "Play": "DV_PLAY_", "Role": "DV_ROLE_", "SoundPoint": "DV_POINT_",
+    "End": "DV_END_", "Play": "DV_PLAY_", "Role": "DV_ROLE_", "SoundPoint": "DV_POINT_", "BargeIn": "DV_BARGE_IN_",
 }  # fmt: skip
 # Of no enumeration.
 OTHERS = {

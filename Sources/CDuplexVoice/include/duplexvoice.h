@@ -772,7 +772,8 @@ enum {
     /// The answer to `turn` is not wanted any more: `value` is DV_END_…
     DV_EVENT_ANSWER_CANCELLED = 32,
     /// The answer to `turn` is spoken into, from `time_ns` on: `value` is 1 suspected, and quieter; 2 held, and silent; 3
-    /// given up; 0 none, and heard as it was. Where `turn` is 0, what `participant` of the room says is.
+    /// given up; 0 none, and heard as it was. Where `turn` is 0, what `participant` of the room says is
+    /// (dv_engine_set_barge_in).
     DV_EVENT_BARGE_IN = 33,
     /// The first of the answer to `turn` has left the DAC, `duration_ns` after the end of speech;
     /// dv_conversation_latency says where that time went.
@@ -998,6 +999,29 @@ dv_status dv_engine_send(
 /// requests wait. DV_INVALID_HANDLE, DV_EXHAUSTED. Where the talker lets nobody interrupt it, and beyond twice a second,
 /// DV_EVENT_REQUEST_FAILED follows.
 dv_status dv_engine_interrupt(dv_engine engine, uint32_t participant, dv_error *DV_NULLABLE error);
+
+/// What speech at the microphone does to what a participant says.
+enum {
+    /// Nothing.
+    DV_BARGE_IN_OFF = 0,
+    /// It is quieter at once, silent and kept while the speech goes on, and interrupted when it is meant; after a cough
+    /// it goes on where it was.
+    DV_BARGE_IN_STAGES = 1,
+    /// It is interrupted as soon as speech is suspected.
+    DV_BARGE_IN_IMMEDIATE = 2
+};
+
+/// Has what a participant says, as an agent of the room does, give way to whoever speaks at the microphone, as an answer of
+/// a dv_conversation does; DV_EVENT_BARGE_IN tells of it. Of one participant at a time; until DV_BARGE_IN_OFF, or until
+/// the participant or this engine leaves. Needs an engine of DV_ENGINE_VOICE_AGENT or the like, and a participant that
+/// lets others interrupt it.
+///
+/// - `policy`: DV_BARGE_IN_…
+///
+/// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT. DV_ROOM_REFUSED: nobody of that number is there.
+/// DV_INVALID_HANDLE, DV_EXHAUSTED.
+dv_status dv_engine_set_barge_in(
+    dv_engine engine, uint32_t participant, uint32_t policy, dv_error *DV_NULLABLE error);
 
 /// Says that what is captured from now on is this utterance, as an agent does whose microphone is its synthesiser.
 /// Where it is interrupted the rest of it is not sent. 0: none; utterances are numbered from 1.

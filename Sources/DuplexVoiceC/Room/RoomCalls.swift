@@ -85,6 +85,19 @@ public func dv_engine_interrupt(
     }
 }
 
+/// `dv_engine_set_barge_in`.
+@c @implementation
+public func dv_engine_set_barge_in(
+    _ engine: dv_engine, _ participant: UInt32, _ policy: UInt32, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        let policy = try BargeInPolicy(number: policy)
+        try EngineObject.held(engine).perform { engine throws(EngineError) in
+            try engine.setBargeIn(policy, for: ParticipantID(rawValue: participant))
+        }
+    }
+}
+
 /// `dv_engine_begin_utterance`.
 @c @implementation
 public func dv_engine_begin_utterance(
@@ -118,6 +131,18 @@ public func dv_engine_set_participant_muted(
         let muted = try flag(muted, "muted")
         try EngineObject.held(engine).perform { engine throws(EngineError) in
             try engine.setMuted(muted, for: ParticipantID(rawValue: participant))
+        }
+    }
+}
+
+extension BargeInPolicy {
+    /// By the header's number.
+    fileprivate init(number: UInt32) throws(Failure) {
+        switch Int(number) {
+        case DV_BARGE_IN_OFF: self = .off
+        case DV_BARGE_IN_STAGES: self = .staged()
+        case DV_BARGE_IN_IMMEDIATE: self = .immediate()
+        default: throw .argument("policy is \(number); take one of DV_BARGE_IN_OFF and its like")
         }
     }
 }
