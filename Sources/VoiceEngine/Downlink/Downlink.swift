@@ -266,6 +266,9 @@ struct Downlink: ~Copyable {
 
     /// Half a millisecond.
     private static let smallBlock = 24
+    /// Blocks that one run pulls at most: all that the ring holds in small ones, or, of a device that takes a few frames
+    /// at a time, what the longest margin holds in single frames.
+    static let mostPulls = MediaRings.playoutFrames / smallBlock + PlayoutMargin.longest.frames + 2 * smallBlock
 
     /// The statistics of every talker that is being played.
     mutating func streamStatistics() -> StreamStatisticsTable { streams.report() }

@@ -48,27 +48,37 @@ struct RunClock: BitwiseCopyable {
 /// The clock's readings of one run, in order. One thread's.
 @safe
 struct ClockTape: BitwiseCopyable, @unchecked Sendable {
-    /// More than a run reads: twice for each packet and once for each block, of which the rings hold 340 ms.
-    static let capacity = 512
+    /// What a run reads at most, after the longest stall: once for each block that it pulls, twice for each packet that it
+    /// sends, and once for its reports.
+    static let capacity = Downlink.mostPulls + 2 * Uplink.mostPackets + 1
 
     private struct Readings {
+        let capacity = ClockTape.capacity
         var count = 0
         var position = 0
         var missed = 0
-        var nanoseconds = InlineArray<512, Int64>(repeating: 0)
     }
 
     private let readings: UnsafeMutablePointer<Readings>
+    private let nanoseconds: UnsafeMutablePointer<Int64>
 
     static func make() -> ClockTape {
         let readings = UnsafeMutablePointer<Readings>.allocate(capacity: 1)
         unsafe readings.initialize(to: Readings())
-        return unsafe ClockTape(readings: readings)
+        let nanoseconds = UnsafeMutablePointer<Int64>.allocate(capacity: capacity)
+        unsafe nanoseconds.initialize(repeating: 0, count: capacity)
+        return unsafe ClockTape(readings: readings, nanoseconds: nanoseconds)
     }
 
-    private init(readings: UnsafeMutablePointer<Readings>) { unsafe self.readings = readings }
+    private init(readings: UnsafeMutablePointer<Readings>, nanoseconds: UnsafeMutablePointer<Int64>) {
+        unsafe self.readings = readings
+        unsafe self.nanoseconds = nanoseconds
+    }
 
-    func free() { unsafe readings.deallocate() }
+    func free() {
+        unsafe nanoseconds.deallocate()
+        unsafe readings.deallocate()
+    }
 
     /// How many readings there are.
     var count: Int { unsafe readings.pointee.count }
@@ -76,7 +86,7 @@ struct ClockTape: BitwiseCopyable, @unchecked Sendable {
     /// Whether there were more than it holds, or more were asked for than there are.
     var isShort: Bool { unsafe readings.pointee.missed > 0 }
 
-    subscript(index: Int) -> Int64 { unsafe readings.pointee.nanoseconds[index] }
+    subscript(index: Int) -> Int64 { unsafe nanoseconds[index] }
 
     /// Forgets all readings.
     func clear() {
@@ -87,11 +97,11 @@ struct ClockTape: BitwiseCopyable, @unchecked Sendable {
 
     func append(_ time: MonotonicTime) {
         let count = unsafe readings.pointee.count
-        guard count < Self.capacity else {
+        guard unsafe count < readings.pointee.capacity else {
             unsafe readings.pointee.missed &+= 1
             return
         }
-        unsafe readings.pointee.nanoseconds[count] = time.nanoseconds
+        unsafe nanoseconds[count] = time.nanoseconds
         unsafe readings.pointee.count = count &+ 1
     }
 
@@ -103,6 +113,6 @@ struct ClockTape: BitwiseCopyable, @unchecked Sendable {
             return nil
         }
         unsafe readings.pointee.position = position &+ 1
-        return unsafe MonotonicTime(nanoseconds: readings.pointee.nanoseconds[position])
+        return unsafe MonotonicTime(nanoseconds: nanoseconds[position])
     }
 }

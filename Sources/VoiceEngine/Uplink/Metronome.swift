@@ -7,6 +7,8 @@ struct Metronome: BitwiseCopyable {
     static let patience: Int64 = 500_000_000
     /// What it catches up with at most, after a freeze: 100 ms.
     private static let longestDelay: Int64 = 100_000_000
+    /// What that is and a block more, frames of 48 kHz.
+    static let mostFrames = Int(longestDelay) * 48_000 / 1_000_000_000 + Uplink.longestBlock
 
     /// When the last block was captured, or the first run was.
     private var lastCapture: MonotonicTime?

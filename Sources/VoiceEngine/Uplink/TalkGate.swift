@@ -9,7 +9,7 @@
 /// pre-roll would come late. All memory is allocated in `init`; where the gate was never closed, nothing is copied.
 struct TalkGate: ~Copyable {
     /// The longest pre-roll, 500 ms at 48 kHz, and a block.
-    private static let capacityFrames = 24_480
+    static let capacityFrames = 24_480
     /// Blocks given for each that comes while the delay line empties: work for each block is bounded.
     private static let mostBlocks = 4
     /// 5 ms at 48 kHz.

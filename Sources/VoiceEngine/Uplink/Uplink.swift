@@ -23,6 +23,15 @@ struct Uplink: ~Copyable {
     /// The RTP payload type of packets that repeat earlier ones (RFC 2198), from the same range.
     static let redundantPayloadType = RoomProtocol.redundantPayloadType
 
+    /// Packets that one run sends at most, of the microphone and of all that apps feed: after a stall the capture ring is
+    /// full, and behind it may wait all that the gate and the pre-roll keep.
+    static let mostPackets: Int = {
+        let shortest = OpusFrameDuration.microseconds2500.frames
+        let frames = MediaRings.captureFrames + Metronome.mostFrames + OpusFrameDuration.milliseconds60.frames
+        let kept = TalkGate.capacityFrames + JoinPreRoll.longestFrames + longestBlock
+        return ((1 + FarEndTable.maximumLines) * frames + kept) / shortest
+    }()
+
     private var microphone: MicrophonePath
     private var gate: TalkGate
     private var preRoll: JoinPreRoll
