@@ -139,6 +139,32 @@ struct RealtimeDialogTests {
         }
     }
 
+    @Test("an answer that was put off, and that the server begins or gives up all the same, is not asked for again")
+    func putOffAndBegun() throws {
+        for isBegun in [true, false] {
+            // Given an answer under way, and one that the server would not begin beside it
+            var server = try DialogServer()
+            let first = server.dialog.endTurn()
+            let second = server.dialog.say("and now?")
+            let asked = try server.takeRequests().last?["event_id"] ?? .null
+            try server.create("r1", tag: first)
+            let busy: JSON = ["code": "conversation_already_has_active_response", "message": "busy", "event_id": asked]
+            try server.send(["type": "error", "error": busy])
+            // When it begins it, or refuses it for good
+            if isBegun {
+                try server.create("r2", tag: second)
+            } else {
+                try server.send(["type": "error", "error": ["code": "none", "message": "no", "event_id": asked]])
+            }
+            try server.finish("r1")
+            // Then it is not asked for twice
+            #expect(try server.takeTypes() == [], "begun: \(isBegun)")
+            guard isBegun else { continue }
+            try server.speak([5], "r2")
+            #expect(server.dialog.takeSound(of: second, atMost: 10) == [5])
+        }
+    }
+
     @Test("functions of answers that are over count until their outcomes are there", arguments: [true, false])
     func runningCalls(areGiven: Bool) throws {
         var server = try DialogServer()

@@ -40,7 +40,7 @@ struct AnswerTable: Sendable {
 
     private mutating func forgetOne() {
         // One that is still to be created is to be known as unwanted then.
-        let unwanted = answers.values.filter { $0.isOver && $0.request == nil }.map(\.id).min()
+        let unwanted = answers.values.filter { $0.isOver && !$0.isAwaited }.map(\.id).min()
         if let oldest = unwanted ?? answers.keys.min() { remove(oldest) }
     }
 
@@ -49,9 +49,9 @@ struct AnswerTable: Sendable {
     func asker(tag: String?) -> AnswerID? {
         if let tag {
             let id = Int(tag).map(AnswerID.init)
-            return id.flatMap { answers[$0]?.request == nil ? nil : $0 }
+            return id.flatMap { answers[$0]?.isAwaited == true ? $0 : nil }
         }
-        return answers.values.filter { $0.request != nil }.map(\.id).min()
+        return answers.values.filter(\.isAwaited).map(\.id).min()
     }
 
     /// Whether the connection has had all its responses.
@@ -61,9 +61,8 @@ struct AnswerTable: Sendable {
         seen.insert(response)
         owners[response] = id
         _ = update(id) {
-            $0.request = nil
+            $0.progress = .responding(response)
             $0.question = []
-            $0.response = response
         }
     }
 

@@ -20,19 +20,26 @@ struct DialogAnswer: Sendable {
     /// Bytes of text that are kept.
     static let maximumText = 64 << 10
 
+    /// How far the server is with it.
+    enum Progress: Equatable, Sendable {
+        /// Nothing of it is asked for or under way: it is new, or its functions run.
+        case idle
+        /// To be asked for, when there is a connection.
+        case wanted
+        /// Asked for by the client's event of this number; no response has begun.
+        case asked(Int)
+        /// The same, and the server would not begin it beside another: it is asked for again when that is done.
+        case putOff(Int)
+        /// The response of this name is under way.
+        case responding(String)
+        /// Nothing more of it comes.
+        case done(isComplete: Bool)
+    }
+
     let id: AnswerID
-    /// The number of the request that waits for its response; nil where none does.
-    var request: Int?
-    /// The server would not begin it beside another: it is asked for again when that is done.
-    var isPutOff = false
-    /// The response that is under way.
-    var response: String?
+    var progress = Progress.idle
     /// Not wanted any more: nothing of it is handed out.
     var isOver = false
-    /// All of it was received.
-    var isComplete = false
-    /// Nothing more of it comes.
-    var isDone = false
     private(set) var parts: [Part] = []
     /// Messages of it on the server, also those without sound.
     private(set) var messages: [String] = []
@@ -52,6 +59,31 @@ struct DialogAnswer: Sendable {
     var question: [Int16] = []
 
     init(_ id: AnswerID) { self.id = id }
+
+    /// Whether a response to it is still to begin.
+    var isAwaited: Bool {
+        switch progress {
+        case .wanted, .asked, .putOff: true
+        case .idle, .responding, .done: false
+        }
+    }
+
+    /// The number of the event that asked for it, until a response begins.
+    var request: Int? {
+        switch progress {
+        case .asked(let number), .putOff(let number): number
+        case .idle, .wanted, .responding, .done: nil
+        }
+    }
+
+    /// The response that is under way.
+    var response: String? { if case .responding(let name) = progress { name } else { nil } }
+
+    /// Whether nothing more of it comes.
+    var isDone: Bool { if case .done = progress { true } else { false } }
+
+    /// Whether all of it was received.
+    var isComplete: Bool { progress == .done(isComplete: true) }
 
     /// Samples received of it.
     var received: Int { parts.reduce(0) { $0 + $1.samples } }
@@ -83,7 +115,7 @@ struct DialogAnswer: Sendable {
         isRemembered = isRemembered && parts.isEmpty && messages.isEmpty
         for index in parts.indices { parts[index].item = nil }
         messages = []
-        isPutOff = false
+        if isAwaited { progress = .wanted }
     }
 
     /// What makes the server's conversation agree with what was heard: the message in which it ended is truncated

@@ -93,7 +93,7 @@ extension RealtimeDialog {
 
     private mutating func done(_ id: AnswerID, _ response: String, _ outcome: ResponseOutcome) {
         guard table[id]?.response == response else { return counts.staleDeltas += 1 }
-        _ = table.update(id) { $0.response = nil }
+        _ = table.update(id) { $0.progress = .idle }
         switch outcome {
         case .completed where table[id]?.hasCalled == true && table[id]?.isOver == false: continueAnswer(id)
         case .completed: finish(id, nil)
@@ -104,13 +104,9 @@ extension RealtimeDialog {
     }
 
     private mutating func askForPutOff() {
-        for id in table.answers.keys.sorted() where table[id]?.isPutOff == true {
-            if table[id]?.isOver == true {
-                table.remove(id)
-            } else {
-                _ = table.update(id) { $0.isPutOff = false }
-                request(id)
-            }
+        for id in table.answers.keys.sorted() {
+            guard let answer = table[id], case .putOff = answer.progress else { continue }
+            if answer.isOver { table.remove(id) } else { request(id) }
         }
     }
 
@@ -165,7 +161,8 @@ extension RealtimeDialog {
             guard let asked = table.answers.values.first(where: { $0.request == number }) else { break }
             // One that is not wanted may have been begun, or be going on, when this was asked for.
             let isBusy = fault.code == Self.busy && table.answers.values.contains { $0.response != nil }
-            if isBusy { _ = table.update(asked.id) { $0.isPutOff = true } } else { finish(asked.id, error) }
+            guard isBusy else { return finish(asked.id, error) }
+            _ = table.update(asked.id) { $0.progress = .putOff(number) }
         default: tell(.failed(error))
         }
     }

@@ -128,7 +128,7 @@ package struct RealtimeDialog: Sendable {
     private mutating func leaveServer(_ error: DialogError) {
         for id in table.answers.keys.sorted() {
             _ = table.update(id) { $0.leaveServer() }
-            if table[id]?.request == nil { finish(id, error) }
+            if table[id]?.isAwaited == false { finish(id, error) }
         }
         table.disconnect()
         isServersTurnOpen = false
@@ -140,7 +140,7 @@ package struct RealtimeDialog: Sendable {
         send(.updateSession(settings))
         for item in history.items { send(.create(item)) }
         for id in table.answers.keys.sorted() {
-            guard let answer = table[id], answer.request != nil else { continue }
+            guard let answer = table[id], answer.isAwaited else { continue }
             if answer.isOver { table.remove(id) } else { ask(id) }
         }
         flushInput(all: false)
@@ -185,12 +185,8 @@ package struct RealtimeDialog: Sendable {
         let id = table.begin()
         let sound = input.close()
         _ = table.update(id) { $0.question = sound }
-        if isReady {
-            send(.commitInput)
-            request(id)
-        } else {
-            _ = table.update(id) { $0.request = 0 }
-        }
+        if isReady { send(.commitInput) }
+        request(id)
         return id
     }
 
@@ -211,12 +207,8 @@ package struct RealtimeDialog: Sendable {
     package mutating func say(_ text: String) -> AnswerID {
         history.append(.user(text))
         let id = table.begin()
-        if isReady {
-            send(.create(.user(text)))
-            request(id)
-        } else {
-            _ = table.update(id) { $0.request = 0 }
-        }
+        if isReady { send(.create(.user(text))) }
+        request(id)
         return id
     }
 
@@ -224,7 +216,7 @@ package struct RealtimeDialog: Sendable {
     package mutating func recite(_ text: String) -> AnswerID {
         let id = table.begin()
         _ = table.update(id) { $0.instructions = "Say exactly this, word for word, and nothing else: \(text)" }
-        if isReady { request(id) } else { _ = table.update(id) { $0.request = 0 } }
+        request(id)
         return id
     }
 
@@ -246,11 +238,13 @@ package struct RealtimeDialog: Sendable {
         request(id)
     }
 
+    /// Asks for an answer, or leaves that to the next connection.
     mutating func request(_ id: AnswerID) {
+        guard isReady else { return _ = table.update(id) { $0.progress = .wanted } }
         let number = send(
             .createResponse(
                 tag: String(id.rawValue), isTextOnly: settings.isTextOnly, instructions: table[id]?.instructions))
-        _ = table.update(id) { $0.request = number }
+        _ = table.update(id) { $0.progress = .asked(number) }
     }
 
     // MARK: Answers
@@ -259,7 +253,7 @@ package struct RealtimeDialog: Sendable {
     /// ``heard(of:_:isComplete:)`` of it when that is known.
     package mutating func cancel(_ id: AnswerID) {
         guard let answer = table[id], !answer.isOver else { return }
-        if isReady, !answer.isDone, let response = answer.response { send(.cancelResponse(response)) }
+        if isReady, let response = answer.response { send(.cancelResponse(response)) }
         _ = table.update(id) {
             $0.isOver = true
             $0.backlog.clear()
@@ -285,7 +279,7 @@ package struct RealtimeDialog: Sendable {
             if isReady, !answer.isRemembered { send(.create(.assistant(text))) }
         }
         // One that is still to be created is remembered, so that it is known as unwanted.
-        if answer.isDone || answer.request == nil && answer.response == nil || !isReady { return table.remove(id) }
+        guard isReady, answer.isAwaited || answer.response != nil else { return table.remove(id) }
         _ = table.update(id) { $0.isSettled = true }
     }
 
@@ -314,22 +308,17 @@ package struct RealtimeDialog: Sendable {
 
     /// Asks for the rest where all functions of an answer have been called.
     mutating func continueAnswer(_ id: AnswerID) {
-        guard let answer = table[id], answer.hasCalled, answer.openCalls.isEmpty, answer.response == nil,
-            answer.request == nil, !answer.isOver, !answer.isDone
+        guard let answer = table[id], answer.progress == .idle, answer.hasCalled, answer.openCalls.isEmpty,
+            !answer.isOver
         else { return }
         _ = table.update(id) { $0.hasCalled = false }
-        if isReady { request(id) } else { _ = table.update(id) { $0.request = 0 } }
+        request(id)
     }
 
     /// Nothing more of an answer comes.
     mutating func finish(_ id: AnswerID, _ error: DialogError?) {
         guard let answer = table[id], !answer.isDone else { return }
-        _ = table.update(id) {
-            $0.isDone = true
-            $0.isComplete = error == nil
-            $0.request = nil
-            $0.response = nil
-        }
+        _ = table.update(id) { $0.progress = .done(isComplete: error == nil) }
         if !answer.isOver { tell(.answerDone(id, error)) }
         if answer.isSettled { table.remove(id) }
     }
