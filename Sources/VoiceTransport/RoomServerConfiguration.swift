@@ -82,7 +82,7 @@ public struct RoomServerStatistics: Equatable, Sendable {
     /// Joins dropped without a word because too many came: from all, or of one identity; or a
     /// participant came back too often.
     public var joinsOverloaded = 0
-    /// Datagrams that are neither media nor control, or longer than 1500 bytes.
+    /// Datagrams that are neither media nor control, longer than 1500 bytes, or of nobody who is known.
     public var unknownDatagrams = 0
     /// Participants at present, those in a break included.
     public var participants = 0

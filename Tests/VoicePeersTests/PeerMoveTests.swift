@@ -26,7 +26,7 @@ struct PeerMoveTests {
         #expect(
             peers.server.take(RawRecord.sound, from: elsewhere, now: peers.now).0
                 == .media(guest, count: RawRecord.sound.count, .sound, ssrc: 7))
-        #expect(peers.server.take(RawRecord.sound, from: .of(1), now: peers.now).0 == .dropped(.stranger))
+        #expect(peers.server.take(RawRecord.sound, from: .of(1), now: peers.now).1 == RawRecord.unknownPeer)
         #expect(client.events == [.opened(try #require(client.peer))])
     }
 
