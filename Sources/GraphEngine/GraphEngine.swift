@@ -306,7 +306,8 @@ public final class GraphEngine: Sendable {
     /// Runs on an engine's sound until ``stop()``: `inputNode` is what a room would get of its microphone, `outputNode`
     /// is heard in its mix and is in its echo canceller's reference.
     ///
-    /// What nobody took for 2 s is dropped, as with every far end.
+    /// What nobody took for 2 s is dropped, as with every far end. An engine that stops gives it no more sound; it
+    /// finishes by ``stop()`` all the same.
     ///
     /// - Throws: ``GraphError`` where the graph's rate is none of 16, 24 and 48 kHz, has more than one input channel,
     ///   runs already, or has finished; `EngineError` where the engine has no far end left.

@@ -597,7 +597,8 @@ dv_status dv_engine_start(dv_engine engine, dv_error *DV_NULLABLE error);
 dv_status dv_engine_stop(dv_engine engine, dv_error *DV_NULLABLE error);
 
 /// Stops the engine and destroys it. Calls that wait in other threads return, dv_engine_next_event with
-/// DV_INVALID_HANDLE. Handles of its far ends stay, and take nothing more, until dv_far_end_close.
+/// DV_INVALID_HANDLE. Handles of its far ends, listeners and conversations stay, do nothing more, and count among those
+/// that there may be, until each is closed.
 ///
 /// Control side. Waits as dv_engine_stop does. DV_BUSY: a call of a sound side runs; nothing is destroyed, end that
 /// call and try again. DV_WRONG_STATE: called from a function that the library calls; nothing is destroyed.
@@ -875,19 +876,19 @@ dv_status dv_engine_event_descriptor(dv_engine engine, int32_t *DV_NULLABLE desc
 /// DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_EXHAUSTED.
 dv_status dv_engine_set_muted(dv_engine engine, uint32_t muted, dv_error *DV_NULLABLE error);
 
-/// Scales all that is played, 0…1, the canceller's reference included.
+/// Scales all that is played, 0…1, the canceller's reference included, until the engine stops.
 ///
 /// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: not started.
 dv_status dv_engine_set_output_volume(dv_engine engine, float volume, dv_error *DV_NULLABLE error);
 
-/// Scales what is heard of a participant: 0 silences, 1 leaves it, up to 4.
+/// Scales what is heard of a participant as long as it stays: 0 silences, 1 leaves it, up to 4.
 ///
 /// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: in no room. DV_ROOM_REFUSED: nobody of that
 /// number is there.
 dv_status dv_engine_set_volume(
     dv_engine engine, uint32_t participant, float volume, dv_error *DV_NULLABLE error);
 
-/// Has a participant not be heard here (1), or heard again by its volume (0). Nobody is told.
+/// Has a participant not be heard here (1), or heard again by its volume (0), as long as it stays. Nobody is told.
 ///
 /// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: in no room. DV_ROOM_REFUSED: nobody of that
 /// number is there.
@@ -911,7 +912,7 @@ dv_status dv_engine_follow_noise(
 dv_status dv_engine_level_talkers(
     dv_engine engine, uint32_t is_on, float target, float range, dv_error *DV_NULLABLE error);
 
-/// Changes what is done to the microphone, from the next block of 10 ms on, without a gap.
+/// Changes what is done to the microphone, from the next block of 10 ms on, without a gap, until the engine stops.
 ///
 /// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_WRONG_STATE: not started.
 dv_status dv_engine_apply(
@@ -922,8 +923,9 @@ dv_status dv_engine_apply(
 /// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: not started.
 dv_status dv_engine_set_route(dv_engine engine, uint32_t route, dv_error *DV_NULLABLE error);
 
-/// Goes over to other sound cards, by the names of their PCMs; null: it stays. The call goes on, after about 50 ms of
-/// silence. An engine with DV_SOUND_CLIENT goes over to cards where both are named; its own sound is not taken then.
+/// Goes over to other sound cards until the engine stops, by the names of their PCMs; null: it stays. The call goes on,
+/// after about 50 ms of silence. An engine with DV_SOUND_CLIENT goes over to cards where both are named; its own sound
+/// is not taken then.
 ///
 /// Control side. DV_DEVICE_FAILED, DV_NOT_PERMITTED: it cannot be opened, and the old ones run again.
 /// DV_INVALID_ARGUMENT: one alone is named and the sound is the caller's. DV_WRONG_STATE: not started.
@@ -1864,7 +1866,8 @@ dv_status dv_graph_run_file(
     dv_error *DV_NULLABLE error);
 
 /// Runs on an engine's sound until dv_graph_stop: `inputNode` is what a room would get of its microphone, `outputNode`
-/// is heard in its mix and is in its echo canceller's reference.
+/// is heard in its mix and is in its echo canceller's reference. An engine that stops, or is destroyed, gives it no more
+/// sound; it finishes by dv_graph_stop all the same.
 ///
 /// DV_WRONG_STATE: as of dv_graph_push; the engine or the graph does not fit: not started, already running, a rate that
 /// is none of 16, 24 and 48 kHz, several input channels. DV_EXHAUSTED: the engine has four far ends. DV_INVALID_HANDLE.

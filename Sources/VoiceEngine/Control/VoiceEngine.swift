@@ -197,7 +197,7 @@ public actor VoiceEngine {
         try room.setVolume(volume, for: participant)
     }
 
-    /// Scales everything that is played, 0 to 1, the echo reference included.
+    /// Scales everything that is played, 0 to 1, the echo reference included, until the engine stops.
     ///
     /// - Throws: ``EngineError/invalidConfiguration(_:)``, ``EngineError/notStarted``.
     public func setOutputVolume(_ volume: Float) throws(EngineError) {
@@ -207,7 +207,7 @@ public actor VoiceEngine {
         applyVolume(core)
     }
 
-    /// Changes what is done to the microphone, from the next block on and without a gap.
+    /// Changes what is done to the microphone, from the next block on and without a gap, until the engine stops.
     ///
     /// - Throws: what is wrong with the settings, ``EngineError/notStarted``, ``EngineError/overloaded``.
     public func setProcessing(_ settings: ProcessingSettings) throws(EngineError) {
