@@ -141,7 +141,9 @@ struct HandshakeBudget: Sendable {
         leave(former, now: now)
         var credit = credits[address.prefix(.host)] ?? Credit()
         credit.members += 1
-        credit.left += taken
+        // Beside what others have left there, no more than who is there may have: whoever joins elsewhere and comes here
+        // again and again would fill it, and leave those who come back nothing of their share.
+        credit.left = max(credit.left, min(credit.left + taken, Self.ofEachMember * credit.members))
         credits[address.prefix(.host)] = credit
     }
 

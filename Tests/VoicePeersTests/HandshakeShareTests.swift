@@ -91,6 +91,24 @@ struct HandshakeShareTests {
         #expect(left == HandshakeBudget.ofEachMember)
     }
 
+    @Test("who joins at one address and goes to another again and again leaves that no more than a member does")
+    func gathering() {
+        var budget = HandshakeBudget(key: CookieKey(high: 1, low: 2))
+        for number in 0..<100 {
+            let now = start + .seconds(number)
+            budget.join(.of(1), now: now)
+            budget.move(from: .of(1), to: .of(2), now: now)
+            budget.leave(.of(2), now: now)
+        }
+        #expect(budget.left(to: .of(2)) == HandshakeBudget.ofEachMember)
+        // And two who are there have twice as much
+        for _ in 0..<2 {
+            budget.join(.of(1), now: start + .seconds(100))
+            budget.move(from: .of(1), to: .of(2), now: start + .seconds(100))
+        }
+        #expect(budget.left(to: .of(2)) == 2 * HandshakeBudget.ofEachMember)
+    }
+
     @Test("a member who goes to and fro has nobody else forgotten")
     func toAndFro() {
         // Given a network that a member has just left
