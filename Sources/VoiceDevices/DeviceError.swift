@@ -7,7 +7,8 @@ public enum DeviceError: Error, Equatable, Sendable {
     case busy(name: String, holders: [ALSADeviceHolder])
     /// The process may not use the device. Add the user to the group `audio`, or grant access to /dev/snd.
     case permissionDenied(name: String)
-    /// The device cannot do what was asked. Ask for what it `offers`, or name it through `plug:`.
+    /// The device cannot do what was asked. Ask for what it `offers`, or name it through `plug:` (`plughw:1,0` for
+    /// `hw:1,0`).
     case unsupported(asked: String, offers: String)
     /// The device is gone: unplugged or switched off. Start again when it is back, or on another.
     case disconnected(name: String)
@@ -34,7 +35,7 @@ extension DeviceError: CustomStringConvertible {
             let holder = programs.isEmpty ? "another stream" : programs.joined(separator: ", ")
             return "audio device '\(name)' is in use by \(holder); close that one, or use a device that shares"
         case .permissionDenied(let name):
-            return "no permission to use audio device '\(name)'; add the user to the group 'audio'"
+            return "no permission to use audio device '\(name)'; add the user to the group 'audio' and log in again"
         case .unsupported(let asked, let offers):
             return "the device does not offer \(asked); it offers \(offers)"
         case .disconnected(let name):

@@ -8,7 +8,8 @@ internal import VoiceRealtime
 /// What a device thread can report, in a form that goes through a ring.
 struct DeviceEventCode: BitwiseCopyable, Sendable {
     enum Kind: BitwiseCopyable, Sendable {
-        case xrun, suspended, recovered, trimmed, fillTargetChanged, disconnected, failed, schedulingRefused, stuck
+        case xrun, suspended, recovered, trimmed, fillTargetChanged, disconnected, failed, refused, schedulingRefused,
+            stuck
     }
 
     var kind: Kind

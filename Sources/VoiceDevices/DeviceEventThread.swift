@@ -53,7 +53,7 @@ private struct DeviceEventQueue: ~Copyable {
 }
 
 extension DeviceEventCode {
-    fileprivate func event(_ direction: DeviceDirection) -> DeviceEvent {
+    func event(_ direction: DeviceDirection) -> DeviceEvent {
         switch kind {
         case .xrun: .xrun(direction)
         case .suspended: .suspended(direction)
@@ -70,6 +70,22 @@ extension DeviceEventCode {
                     message: """
                         \(direction) came too late again after each restart; \
                         use a longer period: this driver or this machine cannot keep up with the present one
+                        """))
+        case .failed where errno == ETIMEDOUT:
+            .failed(
+                direction,
+                .io(
+                    message: """
+                        \(direction) stands still after each start; a screen behind HDMI or a headset may be off or \
+                        out of reach: switch it on, or choose another device
+                        """))
+        case .refused:
+            .failed(
+                direction,
+                .io(
+                    message: """
+                        \(direction) cannot be started anew: \(alsaReason(-errno)); \
+                        plug the device in again, or restart the sound server behind it
                         """))
         case .failed:
             .failed(direction, .io(message: "\(direction) gave up after repeated restarts: \(alsaReason(-errno))"))

@@ -29,6 +29,50 @@ struct ALSAErrorTests {
         #expect(error == .io(message: "opening of 'x': Input/output error"))
     }
 
+    @Test("A card that is not found because it may not be opened is told as such", arguments: [ENOENT, ENODEV, ENXIO])
+    func denied(errno: Int32) {
+        let error = DeviceError(alsa: -errno, name: "x", step: "opening", isDenied: { true }, available: { ["a"] })
+        #expect(error == .permissionDenied(name: "x"))
+    }
+
+    @Test("Cards are denied where there are some and none may be opened")
+    func access() throws {
+        let tree = try FolderTree(["snd/controlC0": "", "snd/controlC1": "", "snd/pcmC0D0p": "", "none/timer": ""])
+        #expect(SoundNodeAccess.isDenied(folder: "\(tree.path)/snd") { _ in false })
+        #expect(!SoundNodeAccess.isDenied(folder: "\(tree.path)/snd") { $0.hasSuffix("1") })
+        #expect(!SoundNodeAccess.isDenied(folder: "\(tree.path)/none") { _ in false })
+        #expect(!SoundNodeAccess.isDenied(folder: "\(tree.path)/missing") { _ in false })
+    }
+
+    @Test(
+        "What an errno's words do not tell a user is told",
+        arguments: [(ECONNREFUSED, "sound server"), (EHOSTDOWN, "sound server"), (ENOSPC, "USB")])
+    func remedies(errno: Int32, word: String) {
+        #expect(DeviceError(alsa: -errno, name: "x", step: "starting").description.contains(word))
+    }
+
+    @Test(
+        "Any PCM can be named through alsa-lib's conversions",
+        arguments: [
+            ("hw:1,0", "plughw:1,0"), ("hw:CARD=PCH,DEV=0", "plughw:CARD=PCH,DEV=0"), ("telephone", "plug:telephone"),
+            ("dsnoop:1,0", "plug:\"dsnoop:1,0\""),
+        ])
+    func converting(name: String, expected: String) { #expect(ALSACardAddress.converting(name) == expected) }
+
+    @Test("What ends a direction is told with what to do about it, and not all as coming too late")
+    func endings() {
+        let late = DeviceEventCode(kind: .failed, errno: EPIPE)
+        let refused = DeviceEventCode(kind: .refused, errno: EPIPE)
+        let still = DeviceEventCode(kind: .failed, errno: ETIMEDOUT)
+        for (code, words) in [(late, "longer period"), (refused, "sound server"), (still, "HDMI")] {
+            guard case .failed(.playback, .io(let message)) = code.event(.playback) else {
+                Issue.record("\(code) is \(code.event(.playback))")
+                continue
+            }
+            #expect(message.contains(words))
+        }
+    }
+
     @Test("A configuration that makes no sense is refused before anything is opened")
     func configuration() throws {
         var tiny = ALSADeviceConfiguration("x")

@@ -107,6 +107,24 @@ struct CardLiveTests {
         expectAligned(run)
     }
 
+    @Test("A device that begins only some time after each start is waited for")
+    func lateStart() throws {
+        let card = VirtualCard(arguments: "START_DELAY_MS=1500")
+        defer { card.remove() }
+        let session = try Session()
+        let fixture = try PortFixture(session)
+        let device = ALSADevice(ALSADeviceConfiguration(card.pcm))
+        let log = EventLog()
+        _ = try device.start(capture: fixture.capture, playback: fixture.playback, events: log.note)
+        let limit = MonotonicTime.now().nanoseconds + 60_000_000_000
+        while session.counters.counts.capture.frames < 4_800 || session.counters.counts.playback.frames < 4_800,
+            MonotonicTime.now().nanoseconds < limit
+        { session.wake.wait(timeout: .milliseconds(10)) }
+        device.stop()
+        #expect(session.counters.counts.capture.frames >= 4_800, "\(log.all)")
+        #expect(session.counters.counts.playback.frames >= 4_800, "\(log.all)")
+    }
+
     @Test("A jump of the device's position is followed within a buffer", arguments: cases([300, -300, 2_000, -2_000]))
     func jump(frames: Int) throws {
         let run = try CardRun(VirtualCard(arguments: "JUMP_AFTER_S=1,JUMP_FRAMES=\(frames)"))

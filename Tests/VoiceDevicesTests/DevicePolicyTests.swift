@@ -85,6 +85,37 @@ struct RestartBackoffTests {
     }
 }
 
+@Suite("Patience with a stream that stands still")
+struct StallPatienceTests {
+    @Test("Starts that come to nothing are given longer and longer, then given up")
+    func starts() {
+        var patience = StallPatience()
+        var waits: [Int64] = []
+        repeat {
+            patience.noteStart()
+            waits.append(patience.nanoseconds / 1_000_000_000)
+        } while patience.noteStall()
+        #expect(waits == [1, 2, 4, 4, 4])
+    }
+
+    @Test("One that has moved is as good as new, however often it stands still")
+    func moved() {
+        var patience = StallPatience()
+        for _ in 0..<3 {
+            patience.noteStart()
+            let isWorthIt = patience.noteStall()
+            #expect(isWorthIt)
+        }
+        for _ in 0..<10 {
+            patience.noteStart()
+            patience.noteMove()
+            #expect(patience.nanoseconds == StallPatience.firstNanoseconds)
+            let isWorthIt = patience.noteStall()
+            #expect(isWorthIt)
+        }
+    }
+}
+
 @Suite("Idle wake-ups")
 struct IdleWakesTests {
     @Test(

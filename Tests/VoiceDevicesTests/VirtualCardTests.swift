@@ -68,6 +68,26 @@ struct VirtualTimeCardTests {
         }
     }
 
+    @Test("A card whose bus has no room for wide samples is used with narrow ones; where it has none, the bus is named")
+    func narrowBus() throws {
+        for (formats, isUsable) in [("S16_LE/S32_LE/FLOAT_LE", true), ("S32_LE", false)] {
+            let card = VirtualCard(
+                arguments: "VIRTUAL=1,SETUP_ERROR=\(ENOSPC),SETUP_ERROR_BITS=32,FORMATS=\(formats)")
+            defer { card.remove() }
+            let fixture = try PortFixture(try Session())
+            let device = ALSADevice(configuration(card, period: 240))
+            do throws(DeviceError) {
+                let active = try device.start(capture: fixture.capture, playback: fixture.playback) { _ in }
+                device.stop()
+                #expect(isUsable)
+                #expect(active.capture?.active.sampleFormat == .int16)
+                #expect(active.playback?.active.sampleFormat == .int16)
+            } catch {
+                #expect(!isUsable && error.description.contains("USB"), "\(error)")
+            }
+        }
+    }
+
     @Test("After quiet the period that an xrun has added is taken away again, and nothing is cut")
     func shrinking() throws {
         let card = VirtualCard(arguments: "VIRTUAL=1,XRUN_AFTER_S=1")

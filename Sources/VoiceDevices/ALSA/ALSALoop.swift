@@ -63,8 +63,6 @@ struct ALSACycle: BitwiseCopyable {
 /// The clock is read through the vDSO. An ioplug (a sound server's, or the tests' virtual card) adds what it does
 /// inside: a `timerfd` where it keeps time with one.
 struct ALSARunner: ~Copyable {
-    /// No device leaves its thread waiting this long for a period; one that does has stopped working.
-    private static let stallLimitNanoseconds: Int64 = 1_000_000_000
     /// The longest wait in one go, so that the request to stop is seen even if its signal is lost.
     private static let longestWaitMilliseconds: Int32 = 500
     /// How long a resume may take.
@@ -76,6 +74,7 @@ struct ALSARunner: ~Copyable {
     private var began = MonotonicTime.now()
     private var lastMoved = MonotonicTime.now()
     private var backoff = RestartBackoff()
+    private var patience = StallPatience()
     private var idle = IdleWakes(periodNanoseconds: 0)
 
     /// `holdsClockless`: whether a device that runs ahead of the monotonic clock is held back.
@@ -113,17 +112,18 @@ struct ALSARunner: ~Copyable {
     private mutating func begin<Loop: ALSALoop & ~Copyable>(_ loop: inout Loop) {
         began = .now()
         lastMoved = began
+        patience.noteStart()
         loop.start(at: loop.stream.startTime())
     }
 
     private func isStalled(_ stream: ALSAStream) -> Bool {
-        MonotonicTime.now().nanoseconds - lastMoved.nanoseconds > Self.stallLimitNanoseconds + 8
-            * stream.periodNanoseconds
+        MonotonicTime.now().nanoseconds - lastMoved.nanoseconds > patience.nanoseconds + 8 * stream.periodNanoseconds
     }
 
     /// What is to be done after a period was moved and before the next is due, outside the real-time part.
     private mutating func settle<Loop: ALSALoop & ~Copyable>(_ loop: inout Loop, _ cycle: ALSACycle) {
         lastMoved = .now()
+        patience.noteMove()
         idle.noteMove()
         let format = loop.stream.format
         if cycle.skipped > 0 {
@@ -171,6 +171,12 @@ struct ALSARunner: ~Copyable {
             loop.breakOff(.suspend, at: .now())
             report.post(.suspended, direction)
             resume(loop.stream)
+        case ETIMEDOUT:
+            loop.breakOff(.other, at: .now())
+            guard patience.noteStall() else {
+                report.post(.failed, direction, errno: ETIMEDOUT)
+                return false
+            }
         default:
             loop.breakOff(.other, at: .now())
         }
@@ -179,6 +185,7 @@ struct ALSARunner: ~Copyable {
 
     private mutating func restart<Loop: ALSALoop & ~Copyable>(_ loop: inout Loop, after cause: Int32) -> Bool {
         var error = cause
+        var isRefused = false
         while !stop.isRaised, let wait = backoff.next() {
             sleep(Int64(wait) * 1_000_000)
             if stop.isRaised { return false }
@@ -189,12 +196,13 @@ struct ALSARunner: ~Copyable {
                 report.post(.recovered, loop.stream.direction)
                 return true
             }
+            isRefused = true
             if error == -ENODEV || loop.stream.isGone {
                 report.post(.disconnected, loop.stream.direction)
                 return false
             }
         }
-        if !stop.isRaised { report.post(.failed, loop.stream.direction, errno: -error) }
+        if !stop.isRaised { report.post(isRefused ? .refused : .failed, loop.stream.direction, errno: -error) }
         return false
     }
 

@@ -16,30 +16,57 @@ struct ALSANegotiation {
         (.int24Packed, SND_PCM_FORMAT_S24_3LE), (.int16, SND_PCM_FORMAT_S16_LE),
     ]
 
-    /// Sets the PCM up. Rates other than 48 kHz are left to us, whose resampler is better than that of alsa-lib's
-    /// `plug` and knows its delay; only where a PCM cannot do without its own is it let.
-    func run(_ pcm: OpaquePointer) throws(DeviceError) -> StreamFormat {
-        do {
-            return try unsafe setHardware(pcm, allowsResampling: false)
-        } catch {
-            guard case .unsupported = error else { throw error }
-            return try unsafe setHardware(pcm, allowsResampling: true)
-        }
+    /// What stands in the way of one attempt.
+    private struct Refusal: Error {
+        let errno: Int32
+        let error: DeviceError
     }
 
-    private func setHardware(_ pcm: OpaquePointer, allowsResampling: Bool) throws(DeviceError) -> StreamFormat {
+    /// Sets the PCM up. Rates other than 48 kHz are left to us, whose resampler is better than that of alsa-lib's
+    /// `plug` and knows its delay; only where a PCM cannot do without its own is it let.
+    ///
+    /// A sample format that a PCM has may still be refused, as wide samples are on a USB bus that has no room for them:
+    /// then the next one is tried.
+    func run(_ pcm: OpaquePointer) throws(DeviceError) -> StreamFormat {
+        var first: DeviceError?
+        for allowsResampling in [false, true] {
+            for format in Self.formats {
+                do throws(Refusal) {
+                    if let active = try unsafe setHardware(pcm, format, allowsResampling: allowsResampling) {
+                        return active
+                    }
+                } catch {
+                    guard error.errno == EINVAL || error.errno == ENOSPC else { throw error.error }
+                    first = first ?? error.error
+                }
+            }
+        }
+        throw first
+            ?? .unsupported(
+                asked: "little-endian samples of 16, 24 or 32 bits", offers: "other formats only; \(advice)")
+    }
+
+    private var advice: String { "name it as '\(ALSACardAddress.converting(name))'" }
+
+    /// Sets the PCM up with this sample format; nil where it does not have it.
+    private func setHardware(
+        _ pcm: OpaquePointer, _ format: (SampleFormat, snd_pcm_format_t), allowsResampling: Bool
+    ) throws(Refusal) -> StreamFormat? {
         var parameters: OpaquePointer?
         guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let hardware = unsafe parameters else {
-            throw .io(message: "no memory for the parameters of '\(name)'")
+            throw Refusal(errno: ENOMEM, error: .io(message: "no memory for the parameters of '\(name)'"))
         }
         defer { unsafe snd_pcm_hw_params_free(hardware) }
         try unsafe check(pcm, snd_pcm_hw_params_any(pcm, hardware), "reading the parameters")
         // Fails on PCMs that never resample, which is as well.
         _ = unsafe snd_pcm_hw_params_set_rate_resample(pcm, hardware, allowsResampling ? 1 : 0)
         guard unsafe snd_pcm_hw_params_set_access(pcm, hardware, SND_PCM_ACCESS_RW_INTERLEAVED) == 0 else {
-            throw .unsupported(asked: "interleaved samples", offers: "other layouts only; name it as 'plug:\(name)'")
+            throw Refusal(
+                errno: EINVAL,
+                error: .unsupported(asked: "interleaved samples", offers: "other layouts only; \(advice)"))
         }
-        let sampleFormat = try unsafe setFormat(pcm, hardware)
+        guard unsafe snd_pcm_hw_params_test_format(pcm, hardware, format.1) == 0 else { return nil }
+        try unsafe check(pcm, snd_pcm_hw_params_set_format(pcm, hardware, format.1), "choosing a sample format")
         var channels = UInt32(request.channels)
         try unsafe check(pcm, snd_pcm_hw_params_set_channels_near(pcm, hardware, &channels), "choosing channels")
         var rate = UInt32(request.sampleRate)
@@ -54,29 +81,21 @@ struct ALSANegotiation {
         _ = unsafe snd_pcm_hw_params_get_buffer_size(hardware, &buffer)
         let active = StreamFormat(
             sampleRate: Int(rate), channels: Int(channels), periodFrames: Int(period), bufferFrames: Int(buffer),
-            sampleFormat: sampleFormat)
+            sampleFormat: format.0)
         guard active.periodFrames > 0, active.bufferFrames >= 2 * active.periodFrames else {
-            throw .unsupported(
-                asked: "a buffer of two periods", offers: "periods of \(period) in a buffer of \(buffer) frames")
+            throw Refusal(
+                errno: EINVAL,
+                error: .unsupported(
+                    asked: "a buffer of two periods", offers: "periods of \(period) in a buffer of \(buffer) frames"))
         }
         try unsafe setSoftware(pcm, active)
         return active
     }
 
-    private func setFormat(_ pcm: OpaquePointer, _ hardware: OpaquePointer) throws(DeviceError) -> SampleFormat {
-        for (format, code) in Self.formats where unsafe snd_pcm_hw_params_test_format(pcm, hardware, code) == 0 {
-            try unsafe check(pcm, snd_pcm_hw_params_set_format(pcm, hardware, code), "choosing a sample format")
-            return format
-        }
-        throw .unsupported(
-            asked: "little-endian samples of 16, 24 or 32 bits", offers: "other formats only; name it as 'plug:\(name)'"
-        )
-    }
-
-    private func setSoftware(_ pcm: OpaquePointer, _ active: StreamFormat) throws(DeviceError) {
+    private func setSoftware(_ pcm: OpaquePointer, _ active: StreamFormat) throws(Refusal) {
         var parameters: OpaquePointer?
         guard unsafe snd_pcm_sw_params_malloc(&parameters) == 0, let software = unsafe parameters else {
-            throw .io(message: "no memory for the parameters of '\(name)'")
+            throw Refusal(errno: ENOMEM, error: .io(message: "no memory for the parameters of '\(name)'"))
         }
         defer { unsafe snd_pcm_sw_params_free(software) }
         try unsafe check(pcm, snd_pcm_sw_params_current(pcm, software), "reading the software parameters")
@@ -96,12 +115,14 @@ struct ALSANegotiation {
         try unsafe check(pcm, snd_pcm_sw_params(pcm, software), "setting the software parameters")
     }
 
-    private func check(_ pcm: OpaquePointer, _ error: Int32, _ step: String) throws(DeviceError) {
+    private func check(_ pcm: OpaquePointer, _ error: Int32, _ step: String) throws(Refusal) {
         guard error < 0 else { return }
-        if error == -EINVAL { throw unsafe unsupported(pcm, error) }
-        throw DeviceError(
-            alsa: error, name: name, step: step, available: { ALSADevice.names(direction) },
-            holders: { ALSADeviceHolders().of(pcm: name, direction) })
+        if error == -EINVAL { throw Refusal(errno: EINVAL, error: unsafe unsupported(pcm, error)) }
+        throw Refusal(
+            errno: -error,
+            error: DeviceError(
+                alsa: error, name: name, step: step, available: { ALSADevice.names(direction) },
+                holders: { ALSADeviceHolders().of(pcm: name, direction) }))
     }
 
     private func unsupported(_ pcm: OpaquePointer, _ error: Int32) -> DeviceError {

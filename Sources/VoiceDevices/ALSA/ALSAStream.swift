@@ -34,8 +34,8 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         let error = unsafe dv_pcm_open(&opened, name, code)
         guard error == 0, let pcm = unsafe opened else {
             throw DeviceError(
-                alsa: error, name: name, step: "opening", available: { ALSADevice.names(direction) },
-                holders: { ALSADeviceHolders().of(pcm: name, direction) })
+                alsa: error, name: name, step: "opening", isDenied: { SoundNodeAccess.isDenied() },
+                available: { ALSADevice.names(direction) }, holders: { ALSADeviceHolders().of(pcm: name, direction) })
         }
         let negotiation = ALSANegotiation(name: name, direction: direction, request: request)
         let format: StreamFormat

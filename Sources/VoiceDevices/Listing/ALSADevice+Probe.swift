@@ -18,7 +18,9 @@ extension ALSADevice {
         var opened: OpaquePointer?
         let code = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
         let error = unsafe dv_pcm_open(&opened, name, code)
-        guard error == 0, let pcm = unsafe opened else { throw DeviceError(alsa: error, name: name, step: "opening") }
+        guard error == 0, let pcm = unsafe opened else {
+            throw DeviceError(alsa: error, name: name, step: "opening", isDenied: { SoundNodeAccess.isDenied() })
+        }
         unsafe snd_pcm_close(pcm)
     }
 }

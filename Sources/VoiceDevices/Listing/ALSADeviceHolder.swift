@@ -61,7 +61,7 @@ struct ALSADeviceHolders {
     }
 
     /// The names in a folder, sorted; none where it cannot be read.
-    private static func entries(_ folder: String) -> [String] {
+    static func entries(_ folder: String) -> [String] {
         guard let handle = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(handle) }
         var names: [String] = []
@@ -114,5 +114,12 @@ struct ALSACardAddress: Equatable {
         else { return nil }
         self.card = String(card)
         device = values["DEV"].flatMap { Int($0) }
+    }
+
+    /// The name of a PCM that gives what `name` has through alsa-lib's conversions.
+    static func converting(_ name: String) -> String {
+        if name.hasPrefix("hw:") { return "plug\(name)" }
+        // A comma would begin a second argument.
+        return name.utf8.contains(44) ? "plug:\"\(name)\"" : "plug:\(name)"
     }
 }

@@ -63,7 +63,7 @@ extension ALSADeviceDescription {
         let code = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
         let error = unsafe dv_pcm_open(&opened, name, code)
         guard error == 0, let pcm = unsafe opened else {
-            switch DeviceError(alsa: error, name: name, step: "opening") {
+            switch DeviceError(alsa: error, name: name, step: "opening", isDenied: { SoundNodeAccess.isDenied() }) {
             case .busy: return .busy
             case .permissionDenied: return .permissionDenied
             default: return .unusable(reason: alsaReason(error))

@@ -69,7 +69,8 @@ static int on_hw_params(snd_pcm_ioplug_t *io, snd_pcm_hw_params_t *parameters) {
     (void)parameters;
     vc_stream *stream = io->private_data;
     if (vc_card_is_gone(&stream->access)) return -ENODEV;
-    if (stream->settings.setup_error) return -(int)stream->settings.setup_error;
+    bool is_refused = snd_pcm_format_physical_width(io->format) >= stream->settings.setup_error_bits;
+    if (stream->settings.setup_error && is_refused) return -(int)stream->settings.setup_error;
     stream->layout = (vc_sample_layout){.format = io->format, .channels = io->channels};
     stream->granule = stream->settings.granule_frames ? stream->settings.granule_frames : (int64_t)io->period_size;
     stream->avail_min = io->period_size;

@@ -25,7 +25,7 @@ void vc_stream_start(vc_stream *stream) {
     // Time stands from here on, so that this is when it starts.
     if (stream->access.card->is_virtual) vc_schedule_run(stream);
     int64_t now = vc_stream_now(stream);
-    stream->start = vc_frames_at(stream->microhertz, now);
+    stream->start = vc_frames_at(stream->microhertz, now + stream->settings.start_delay_ms * 1000000);
     stream->position = 0;
     stream->is_running = true;
     atomic_store(&slot->microhertz, stream->microhertz);

@@ -49,6 +49,8 @@ static const parameter parameters[] = {
     {"jitter_us", WHOLE, AT(jitter_us), 0, 1000000, 0, NULL},
     {"seed", WHOLE, AT(seed), 0, 2147483647, 1, NULL},
     {"setup_error", WHOLE, AT(setup_error), 0, 133, 0, NULL},
+    {"setup_error_bits", WHOLE, AT(setup_error_bits), 0, 32, 0, NULL},
+    {"start_delay_ms", WHOLE, AT(start_delay_ms), 0, 3600000, 0, NULL},
     {"unplug_after_s", NUMBER, AT(unplug_after_s), NEVER, LONGEST_S, NEVER, NULL},
     {"replug_after_s", NUMBER, AT(replug_after_s), NEVER, LONGEST_S, NEVER, NULL},
     {"stall_after_s", NUMBER, AT(stall_after_s), NEVER, LONGEST_S, NEVER, NULL},

@@ -23,7 +23,8 @@ typedef struct {
     long period_frames, period_min, period_max, buffer_max;
     long granule_frames, interrupts;
     long jitter_us, seed;
-    long setup_error;
+    long setup_error, setup_error_bits;
+    long start_delay_ms;
     // Mishaps, by card time since the stream's first start
     double unplug_after_s, replug_after_s;
     double stall_after_s;
