@@ -30,6 +30,8 @@ struct Outbox: Sendable {
 
     /// Messages that wait for a carrier.
     var waitingCount: Int { opening.count + log.count - given + queue.count }
+    /// Those behind what is under way, which may still change.
+    var queuedCount: Int { queue.count }
     /// Messages that are kept.
     var count: Int { opening.count + log.count + queue.count }
     /// Those of this end's application. The other end may have handled some of them, and not told yet.

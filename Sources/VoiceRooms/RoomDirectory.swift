@@ -110,6 +110,8 @@ package struct RoomDirectory: Sendable {
     /// The names of the rooms, sorted.
     package var roomNames: [String] { rooms.keys.sorted() }
 
+    package var roomCount: Int { rooms.count }
+
     /// Participants in all rooms, those in a break included.
     package var participantCount: Int { participants.count }
 

@@ -65,6 +65,8 @@ package struct RoomDirectoryStatistics: Equatable, Sendable {
     package var overloadedDatagrams = 0
     /// How often requests were not taken yet because their participant asked for too much.
     package var deferredRequests = 0
+    /// The most messages that have waited for one participant who is connected.
+    package var longestQueue = 0
     /// Peers that did not join in time.
     package var idlePeers = 0
 }

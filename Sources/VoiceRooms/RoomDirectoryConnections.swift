@@ -36,6 +36,8 @@ extension RoomDirectory {
 
     /// Has a connection polled.
     mutating func list(_ peer: PeerID) {
+        guard let queued = connections[peer]?.outbox.queuedCount else { return }
+        statistics.longestQueue = max(statistics.longestQueue, queued)
         guard connections[peer]?.isListed == false else { return }
         connections[peer]?.isListed = true
         outgoing.append(peer)

@@ -84,6 +84,10 @@ public struct RoomServerStatistics: Equatable, Sendable {
     public var joinsOverloaded = 0
     /// Datagrams that are neither media nor control, longer than 1500 bytes, or of nobody who is known.
     public var unknownDatagrams = 0
+    /// The most messages that have waited for one participant: of one who is slow, or has much written to it.
+    public var longestQueue = 0
+    /// Rooms at present.
+    public var rooms = 0
     /// Participants at present, those in a break included.
     public var participants = 0
     /// Allocations on the media path; counted only in processes that are linked with the allocation counter.

@@ -198,7 +198,9 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
         sendControl()
         while let event = host.directory.pollEvent() { events.yield(event) }
         let statistics = host.directory.statistics
+        counters.rooms = host.directory.roomCount
         counters.participants = host.directory.participantCount
+        counters.longestQueue = statistics.longestQueue
         counters.joinsRefused = statistics.refusals
         counters.joinsOverloaded = statistics.overloadedJoins + host.peerStatistics.overloaded
         counters.controlDatagramsOverloaded = statistics.overloadedDatagrams

@@ -16,11 +16,13 @@ final class Interruption: @unchecked Sendable {
     /// Takes the signals over for as long as this object lives. A program that was begun by nohup(1) is to outlive its
     /// terminal: SIGHUP stays ignored there.
     ///
-    /// - Parameter takesIgnoredHangUp: where SIGHUP says something else than that the terminal is closed.
-    init(takesIgnoredHangUp: Bool = false) {
+    /// - Parameters:
+    ///   - takesIgnoredHangUp: where SIGHUP says something else than that the terminal is closed.
+    ///   - others: further signals, by which something else is asked for.
+    init(takesIgnoredHangUp: Bool = false, others: [Int32] = []) {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         self.stream = stream
-        let signals = [SIGINT, SIGTERM, SIGHUP].filter { number in
+        let signals = ([SIGINT, SIGTERM, SIGHUP] + others).filter { number in
             let before = signal(number, SIG_IGN)
             let isIgnored = unsafe unsafeBitCast(before, to: Int.self) == Self.ignored
             return number != SIGHUP || takesIgnoredHangUp || !isIgnored

@@ -100,6 +100,9 @@ struct ChildProcess {
     /// As an operator has a service read its files again.
     func hangUp() { program.signal(SIGHUP) }
 
+    /// As an operator asks a server how it does.
+    func ask() { program.signal(SIGUSR1) }
+
     /// As a crash.
     func terminateAtOnce() { program.signal(SIGKILL) }
 

@@ -41,6 +41,36 @@ struct RoomCommandLiveTests {
         }
     }
 
+    @Test("a server that is asked says how it does, and goes on", arguments: [true, false])
+    func statistics(json: Bool) throws {
+        // Given a server that listens
+        let folder = try TestFolder()
+        var server = try ChildProcess(
+            ["room", "serve", "--address", "127.0.0.1", "--port", "0", "--state", folder("state")]
+                + ["--secret-file", folder.secret] + (json ? ["--json"] : []))
+        if json { _ = try server.event("listening") } else { _ = server.nextLine() }
+        // When it is asked, twice
+        for _ in 0..<2 {
+            server.ask()
+            if json {
+                let told = try server.event("statistics")
+                #expect(told["schema"] as? String == "duplexvoice.room.serve/1")
+                for name in [
+                    "rooms", "participants", "longest_queue", "packets_received", "packets_forwarded",
+                    "packets_not_sent", "datagrams_rejected", "joins_refused",
+                ] {
+                    #expect(told[name] as? Int == 0, "\(name)")
+                }
+            } else {
+                let line = server.nextLine()
+                #expect(line?.hasPrefix("0 participants in 0 rooms; received 0 packets, forwarded 0,") == true)
+            }
+        }
+        // Then it is there until it is ended
+        server.interrupt()
+        #expect(server.wait().exitCode == 0)
+    }
+
     @Test("localhost is served and called")
     func localhost() throws {
         let folder = try TestFolder()

@@ -12,7 +12,7 @@ struct RoomServe: AsyncParsableCommand {
             talks to this server and no other. --dev makes a key and prints two calls to paste.
 
             Runs until Control-C, which ends all calls. SIGTERM, as a service manager sends it, tells the clients to come back to the server that takes \
-            its place. SIGHUP has certificate and keys read again.
+            its place. SIGHUP has certificate and keys read again. SIGUSR1 has it say how it does: who is there, what was forwarded and refused.
 
             For example:
 
@@ -74,7 +74,7 @@ struct RoomServe: AsyncParsableCommand {
         try await reportingFailure {
             // Before there are keys in it.
             ProcessMemory.hide()
-            let interruption = Interruption(takesIgnoredHangUp: true)
+            let interruption = Interruption(takesIgnoredHangUp: true, others: [SIGUSR1])
             let keys = dev ? [try TokenKey.made()] : try secret.loadKeys()
             let verifier = TokenVerifier(keys: keys)
             let listening = address ?? (plaintext ? "127.0.0.1" : RoomPlace.everywhere)
@@ -104,12 +104,17 @@ struct RoomServe: AsyncParsableCommand {
         }
     }
 
-    /// Waits for the signal that ends it. SIGHUP has files read again, but where a terminal went away.
+    /// Waits for the signal that ends it. SIGUSR1 asks how it does; SIGHUP has files read again, but where a terminal went
+    /// away.
     private func serve(
         _ server: RoomServer, _ verifier: TokenVerifier, _ log: RoomServeLog, until interruption: Interruption
     ) async -> Int32? {
         while true {
             let signal = await interruption.wait()
+            if signal == SIGUSR1 {
+                log.tell(server.statistics)
+                continue
+            }
             guard signal == SIGHUP, isatty(STDIN_FILENO) == 0 else { return signal }
             reload(server, verifier, log)
         }

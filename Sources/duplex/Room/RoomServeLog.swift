@@ -54,6 +54,12 @@ final class RoomServeLog: Sendable {
         }
     }
 
+    /// How the server does now, for whoever asks.
+    func tell(_ statistics: RoomServerStatistics) {
+        let counts = RoomCounts(statistics)
+        if json { Console.emit(counts) } else { Console.say(counts.text) }
+    }
+
     func end(_ statistics: RoomServerStatistics) {
         let summary = RoomServed(statistics)
         if json {
@@ -101,6 +107,44 @@ struct RoomEvent: JSONLine {
     var room: String?
     /// By the identity of their token.
     var participant: String?
+}
+
+/// How the server does.
+struct RoomCounts: JSONLine {
+    let schema = "duplexvoice.room.serve/1"
+    let type = "statistics"
+    var rooms: Int
+    /// Those in a break included.
+    var participants: Int
+    /// The most messages that have waited for one of them since the start.
+    var longestQueue: Int
+    var packetsReceived: Int
+    var packetsForwarded: Int
+    /// Copies that the system did not take.
+    var packetsNotSent: Int
+    /// As in ``RoomServed``.
+    var datagramsRejected: Int
+    var joinsRefused: Int
+
+    init(_ statistics: RoomServerStatistics) {
+        let served = RoomServed(statistics)
+        rooms = statistics.rooms
+        participants = statistics.participants
+        longestQueue = statistics.longestQueue
+        packetsReceived = served.packetsReceived
+        packetsForwarded = served.packetsForwarded
+        packetsNotSent = statistics.packetsNotSent
+        datagramsRejected = served.datagramsRejected
+        joinsRefused = served.joinsRefused
+    }
+
+    /// For people.
+    var text: String {
+        "\(participants.counted("participant")) in \(rooms.counted("room")); "
+            + "received \(packetsReceived.counted("packet")), forwarded \(packetsForwarded), not sent \(packetsNotSent); "
+            + "rejected \(datagramsRejected.counted("datagram")), refused \(joinsRefused.counted("join")); "
+            + "at most \(longestQueue.counted("message")) waited for one participant"
+    }
 }
 
 /// The server has ended.
