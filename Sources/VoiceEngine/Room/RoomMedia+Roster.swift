@@ -9,7 +9,7 @@ extension RoomMedia {
         let choices = enterChoice(grant, isSameStay: false)
         let arrivals = others.flatMap { arrive($0) }
         let joined = [Action.post(.joined(room: grant.room, as: grant.participant))]
-        return choices + arrivals + enterPresence(grant, roster, isSameStay: false, mayAnswer: false) + joined
+        return choices + arrivals + enterPresence(grant, roster, .anew) + joined
             + others.flatMap { noteMute(of: $0) }
     }
 
@@ -18,10 +18,10 @@ extension RoomMedia {
     }
 
     private mutating func enterPresence(
-        _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, mayAnswer: Bool
+        _ grant: JoinGrant, _ roster: RoomRoster, _ continuity: StayContinuity
     ) -> [Action] {
         let entry = Self.ownEntry(grant, roster)
-        return settle { $0.enter(grant, entry, isSameStay: isSameStay, mayAnswer: mayAnswer, &$1) }
+        return settle { $0.enter(grant, entry, continuity, &$1) }
     }
 
     private mutating func begin(_ grant: JoinGrant, _ roster: RoomRoster) {
@@ -35,8 +35,7 @@ extension RoomMedia {
 
     mutating func comeBack(_ grant: JoinGrant, _ roster: RoomRoster) -> [Action] {
         isAway = false
-        return reconcile(
-            grant, roster, isSameStay: grant.resumed, mayAnswer: grant.resumed, telling: [.post(.reconnected)])
+        return reconcile(grant, roster, grant.resumed ? .whole : .anew, telling: [.post(.reconnected)])
     }
 
     /// What follows from who is there now, where events were lost.
@@ -45,13 +44,11 @@ extension RoomMedia {
         let isBack = isAway
         isAway = false
         return reconcile(
-            grant, roster, isSameStay: isSameStay, mayAnswer: false, telling: isBack ? [.post(.reconnected)] : [])
+            grant, roster, isSameStay ? .withLoss : .anew, telling: isBack ? [.post(.reconnected)] : [])
     }
 
-    /// - Parameter mayAnswer: whether answers to interruptions of ours may still come: not in another stay, and not
-    ///   where they may be among events that were lost.
     private mutating func reconcile(
-        _ grant: JoinGrant, _ roster: RoomRoster, isSameStay: Bool, mayAnswer: Bool, telling news: [Action]
+        _ grant: JoinGrant, _ roster: RoomRoster, _ continuity: StayContinuity, telling news: [Action]
     ) -> [Action] {
         let before = stay?.own
         begin(grant, roster)
@@ -61,14 +58,14 @@ extension RoomMedia {
             !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }
         }
         // First, so that nobody is heard who only wants to listen, even where there is not room for all that is asked.
-        var media = enterPresence(grant, roster, isSameStay: isSameStay, mayAnswer: mayAnswer)
-        if !mayAnswer {
+        var media = enterPresence(grant, roster, continuity)
+        if !continuity.mayAnswer {
             media += played.forgetUnanswered().map { .command($0) }
         }
         media += gone.flatMap { depart($0) }
         for entry in others { media += dropWithdrawn(entry) }
         // Subscriptions may have been confirmed by events that were lost.
-        media += enterChoice(grant, isSameStay: isSameStay && mayAnswer)
+        media += enterChoice(grant, isSameStay: continuity == .whole)
         let come = others.filter { participants[$0.participant] == nil }
         for entry in others { media += arrive(entry) }
         return media + news + described + gone.map { .post(.participantLeft($0, nil)) }

@@ -48,6 +48,15 @@ struct RoomPresence {
         var refused: String?
         /// What is sent by it.
         var sent: UInt64?
+
+        /// Whether the room has it as was asked for.
+        var isAsAsked: Bool {
+            switch asked {
+            case .nothing: true
+            case .withdrawal: told == nil
+            case .publication(let name): told?.name == name
+            }
+        }
     }
 
     private(set) var requested: RequestedPresence
@@ -151,53 +160,64 @@ struct RoomPresence {
     // MARK: What the room tells
 
     /// The engine is in the room, anew or back in it.
-    ///
-    /// - Parameter mayAnswer: whether answers to what was asked may still come.
     mutating func enter(
-        _ grant: JoinGrant, _ entry: RosterEntry, isSameStay: Bool, mayAnswer: Bool, _ orders: inout [Order]
+        _ grant: JoinGrant, _ entry: RosterEntry, _ continuity: StayContinuity, _ orders: inout [Order]
     ) {
-        if !isSameStay { begin(grant, entry, &orders) }
+        if continuity == .anew { begin(grant, entry, &orders) }
         (isIn, isAway, mayPublish) = (true, false, grant.capabilities.contains(.publish))
         postponed = []
-        // A listener that nobody here has asked for is the server's decision. To be heard is the app's alone.
-        let isDecided = isSameStay && asked.role == nil && requested.role == told.role
-        if isDecided, entry.role == .listener { requested.role = .listener }
-        if let role = asked.role {
-            if role == entry.role {
-                asked.role = nil
-            } else if !mayAnswer {
-                orders.append(.ask(.setRole(role)))
-            }
-        }
-        // That a listener's streams were withdrawn may be known, and why not.
-        if !mayAnswer || told.role != entry.role { forgetRefusals() }
-        told = (entry.role, entry.attributes)
-        if !mayAnswer || asked.attributes == told.attributes { asked.attributes = nil }
-        if !mayAnswer { asked.isMuted = nil }
-        refused.attributes = false
-        var anew: [(index: Int, PublishedStream, line: UInt64)] = []
-        for index in places.indices {
-            let stream = entry.streams.first { $0.assignment == places[index].assignment }
-            if let stream, let line = places[index].sent { begin(stream.generation, of: line, at: index, &orders) }
-            let isNamedAnew = stream?.name != places[index].told?.name
-            places[index].told = stream
-            if isNamedAnew, let stream, let line = places[index].sent { anew.append((index, stream, line)) }
-            let isAnswered =
-                switch places[index].asked {
-                case .nothing: true
-                case .withdrawal: stream == nil
-                case .publication(let name): stream?.name == name
-                }
-            if isAnswered || told.role == .listener {
-                places[index].asked = .nothing
-            } else if !mayAnswer {
-                repeatRequest(at: index, &orders)
-            }
-        }
+        takeRole(entry.role, continuity, &orders)
+        takeAttributes(entry.attributes, continuity)
+        if !continuity.mayAnswer { asked.isMuted = nil }
+        let renamed = takeStreams(entry.streams, continuity, &orders)
         if told.role == .listener || isMutedAsAsked || isMuteForgotten { asked.isMuted = nil }
         settle(&orders)
         // Others have these as new streams.
-        for (index, stream, line) in anew where places[index].sent == line { orders.append(.send(stream, line: line)) }
+        for (index, stream, line) in renamed where places[index].sent == line {
+            orders.append(.send(stream, line: line))
+        }
+    }
+
+    /// Takes the role that the roster has.
+    private mutating func takeRole(_ role: RoomRole, _ continuity: StayContinuity, _ orders: inout [Order]) {
+        // A listener that nobody here has asked for is the server's decision. To be heard is the app's alone.
+        let isDecided = continuity != .anew && asked.role == nil && requested.role == told.role
+        if isDecided, role == .listener { requested.role = .listener }
+        if asked.role == role {
+            asked.role = nil
+        } else if let wanted = asked.role, !continuity.mayAnswer {
+            orders.append(.ask(.setRole(wanted)))
+        }
+        // That a listener's streams were withdrawn may be known, and why not.
+        if !continuity.mayAnswer || told.role != role { forgetRefusals() }
+        told.role = role
+    }
+
+    /// Takes the attributes that the roster has; those that were refused may be asked for again.
+    private mutating func takeAttributes(_ attributes: ParticipantAttributes, _ continuity: StayContinuity) {
+        told.attributes = attributes
+        if !continuity.mayAnswer || asked.attributes == attributes { asked.attributes = nil }
+        refused.attributes = false
+    }
+
+    /// Takes the streams that the roster has; returns those that are sent and have another name than before.
+    private mutating func takeStreams(
+        _ streams: [PublishedStream], _ continuity: StayContinuity, _ orders: inout [Order]
+    ) -> [(index: Int, stream: PublishedStream, line: UInt64)] {
+        var renamed: [(index: Int, stream: PublishedStream, line: UInt64)] = []
+        for index in places.indices {
+            let stream = streams.first { $0.assignment == places[index].assignment }
+            if let stream, let line = places[index].sent { begin(stream.generation, of: line, at: index, &orders) }
+            let isRenamed = stream?.name != places[index].told?.name
+            places[index].told = stream
+            if isRenamed, let stream, let line = places[index].sent { renamed.append((index, stream, line)) }
+            if places[index].isAsAsked || told.role == .listener {
+                places[index].asked = .nothing
+            } else if !continuity.mayAnswer {
+                repeatRequest(at: index, &orders)
+            }
+        }
+        return renamed
     }
 
     private mutating func forgetRefusals() {
@@ -315,31 +335,17 @@ struct RoomPresence {
         let isForNow = [nil, .tooOften, .receiverBusy].contains(refusal)
         var isNews = !isForNow
         switch request {
-        case .setRole:
-            // Who wants to be heard is not from some time on that the app does not know; who does not want to be heard
-            // never is. Unless the app has asked for another role since.
-            if requested.role == .talker, asked.role == .talker { (requested.role, isNews) = (told.role, true) }
-            asked.role = nil
-            if requested.role != told.role, isForNow { postponed.insert(.role) }
-            refused.role = requested.role != told.role && !isForNow
+        case .setRole: if refuseRole(isForNow: isForNow) { isNews = true }
         case .setAttributes:
             if isForNow { postponed.insert(.attributes) }
             refused.attributes = !isForNow && requested.attributes == asked.attributes
             asked.attributes = nil
         case .publish:
             if isForNow { postponed.insert(.streams) }
-            guard let index, case .publication(let name) = places[index].asked else { break }
-            // What it was called before is withdrawn all the same.
-            places[index].asked = places[index].told == nil ? .nothing : .withdrawal
-            if index == 0 { asked.isMuted = nil }
-            if !isForNow { places[index].refused = name }
+            if let index { refusePublication(at: index, isForNow: isForNow) }
         case .unpublish:
             if isForNow { postponed.insert(.streams) }
-            // What is published anew must be withdrawn before.
-            guard let index, places[index].asked == .withdrawal || isForNow else { break }
-            places[index].asked = .nothing
-            if index == 0 { asked.isMuted = nil }
-            if !isForNow { places[index].told = nil }
+            if let index { refuseWithdrawal(at: index, isForNow: isForNow) }
         case .setMuted:
             if isForNow { postponed.insert(.mute) }
             asked.isMuted = nil
@@ -349,6 +355,34 @@ struct RoomPresence {
         settle(&orders)
         // What is not published need not be withdrawn, and a role that has changed is told by itself.
         return isNews && !(request == .unpublish && refusal == .unknownStream) && refusal != .listenerCannotPublish
+    }
+
+    /// Returns whether a wish to talk is given up, of which the app is told.
+    private mutating func refuseRole(isForNow: Bool) -> Bool {
+        // Who wants to be heard is not from some time on that the app does not know; who does not want to be heard never
+        // is. Unless the app has asked for another role since.
+        let isGivenUp = requested.role == .talker && asked.role == .talker
+        if isGivenUp { requested.role = told.role }
+        asked.role = nil
+        if requested.role != told.role, isForNow { postponed.insert(.role) }
+        refused.role = requested.role != told.role && !isForNow
+        return isGivenUp
+    }
+
+    private mutating func refusePublication(at index: Int, isForNow: Bool) {
+        guard case .publication(let name) = places[index].asked else { return }
+        // What it was called before is withdrawn all the same.
+        places[index].asked = places[index].told == nil ? .nothing : .withdrawal
+        if index == 0 { asked.isMuted = nil }
+        if !isForNow { places[index].refused = name }
+    }
+
+    private mutating func refuseWithdrawal(at index: Int, isForNow: Bool) {
+        // What is published anew must be withdrawn before.
+        guard places[index].asked == .withdrawal || isForNow else { return }
+        places[index].asked = .nothing
+        if index == 0 { asked.isMuted = nil }
+        if !isForNow { places[index].told = nil }
     }
 
     // MARK: What differs
