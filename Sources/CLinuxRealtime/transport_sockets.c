@@ -199,6 +199,14 @@ int dv_udp_open(const dv_address *local, const dv_address *remote, int buffer_by
 
 void dv_udp_close(int socket) { close(socket); }
 
+int dv_udp_receive_buffer(int socket) {
+    int bytes = 0;
+    socklen_t length = sizeof bytes;
+    if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, &length)) return -errno;
+    // The kernel sets twice what is asked for, for what it keeps beside the datagrams, and tells that (socket(7)).
+    return bytes / 2;
+}
+
 int dv_udp_local(int socket, dv_address *out) {
     struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;

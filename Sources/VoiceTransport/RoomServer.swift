@@ -12,7 +12,7 @@ public import VoiceRooms
 public final class RoomServer: Sendable {
     /// Bytes that the kernel keeps of what comes while the server's thread does not run. It takes twice that, for what it
     /// keeps beside them: 360 ms of 10,000 datagrams a second of 1400 bytes, which the thread then reads in 15 ms.
-    static let socketBufferSize: Int32 = 4 << 20
+    package static let socketBufferSize: Int32 = 4 << 20
     /// How long the thread may take to make what it needs.
     private static let longestStart = Duration.seconds(60)
 
@@ -130,6 +130,13 @@ public final class RoomServer: Sendable {
     /// protected.
     public var fingerprint: CertificateFingerprint? { shared.fingerprint.withLock { $0 } }
 
+    /// Bytes that the kernel keeps of what comes while the server's thread does not run, where it grants fewer than
+    /// ``socketBufferSize``, as `net.core.rmem_max` bounds it for whoever lacks `CAP_NET_ADMIN`; nil where it grants all,
+    /// and before the start.
+    package var scarceSocketBuffer: Int? {
+        shared.socketBuffer.withLock { $0 }.flatMap { (0..<Self.socketBufferSize).contains($0) ? Int($0) : nil }
+    }
+
     /// Reads the certificate and its key again, as after a renewal: whoever comes from now on is shown the new one, and
     /// whoever is there stays. Blocks for the files. Where it throws, the old ones stay in use. Does nothing before the
     /// start, which reads them.
@@ -150,7 +157,10 @@ public final class RoomServer: Sendable {
         }
         var local = address.system
         let socket = unsafe dv_udp_open(&local, nil, Self.socketBufferSize)
-        guard socket < 0 else { return socket }
+        guard socket < 0 else {
+            shared.socketBuffer.withLock { $0 = dv_udp_receive_buffer(socket) }
+            return socket
+        }
         switch -socket {
         case EADDRINUSE: throw .portInUse(configuration.port)
         case EACCES, EPERM: throw .permissionDenied(configuration.port)
@@ -194,6 +204,8 @@ final class RoomServerShared: Sendable {
     }
 
     let fingerprint = Mutex<CertificateFingerprint?>(nil)
+    /// As `dv_udp_receive_buffer` tells; nil until there is a socket.
+    let socketBuffer = Mutex<Int32?>(nil)
     let statistics = Mutex(RoomServerStatistics())
     let commands = Mutex<[Command]>([])
     let wake = Mutex<WakeSignal?>(nil)

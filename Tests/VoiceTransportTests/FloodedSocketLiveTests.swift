@@ -22,6 +22,25 @@ struct FloodedSocketLiveTests {
         return unsafe atol(text)
     }
 
+    @Test("tells how much the kernel keeps, and a server where that is less than it asks for")
+    func told() throws {
+        let anywhere = try #require(EndpointAddress(numeric: "127.0.0.1", port: 0))
+        var local = anywhere.system
+        let socket = unsafe dv_udp_open(&local, nil, 1 << 16)
+        try #require(socket >= 0)
+        defer { dv_udp_close(socket) }
+        #expect(dv_udp_receive_buffer(socket) == 1 << 16)
+        #expect(dv_udp_receive_buffer(-1) == -EBADF)
+        let server = RoomServer(verifier: TokenVerifier(keys: []))
+        #expect(server.scarceSocketBuffer == nil)
+        _ = try server.start()
+        defer { server.stop() }
+        // With CAP_NET_ADMIN all is granted.
+        let kept = server.scarceSocketBuffer
+        #expect(kept == nil || kept == Self.permitted)
+        if Self.permitted >= RoomServer.socketBufferSize { #expect(kept == nil) }
+    }
+
     @Test(
         "keeps what comes while the server does not run",
         .enabled(if: permitted >= RoomServer.socketBufferSize, "the kernel permits so large a buffer"))

@@ -90,6 +90,9 @@ struct RoomServe: AsyncParsableCommand {
                 port: bound, fingerprint: server.fingerprint, isProtected: !plaintext, isSigned: certificate != nil)
             let log = RoomServeLog(json: json)
             log.listening(address: listening, port: bound, url: url, fingerprint: server.fingerprint)
+            if !dev, !ServerKey.isThisMachine(listening), let kept = server.scarceSocketBuffer {
+                Console.complain(RoomServeLog.scarcity(kept, of: Int(RoomServer.socketBufferSize)))
+            }
             if dev, let key = keys.first {
                 for call in try DevelopmentCalls(url: url, key: key).lines { log.suggest(call) }
             }
