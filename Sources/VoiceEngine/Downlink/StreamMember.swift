@@ -48,9 +48,15 @@ struct StreamMember: BitwiseCopyable {
     private(set) var generation: UInt32
     /// Where it is played; nil while it is not.
     var slot: Int?
-    /// Whether it speaks without being played, and whether that was told.
-    var isUnheard = false
-    var wasTold = false
+    /// Whether it speaks without being played.
+    enum Unheard: BitwiseCopyable {
+        case no
+        /// It does, and that is to be told.
+        case news
+        case told
+    }
+
+    var unheard = Unheard.no
 
     /// What was told of the participant and holds until the contrary is. Where the stream goes another has to tell that.
     struct Told: BitwiseCopyable {
@@ -59,6 +65,13 @@ struct StreamMember: BitwiseCopyable {
         var isPoor = false
 
         var isNothing: Bool { !isUnreachable && !isStalled && !isPoor }
+
+        /// Adds what another stream has told.
+        mutating func add(_ other: Told) {
+            isUnreachable = isUnreachable || other.isUnreachable
+            isStalled = isStalled || other.isStalled
+            isPoor = isPoor || other.isPoor
+        }
     }
 
     /// When sound or a report last came, counted from the first look on where none has.
@@ -74,12 +87,10 @@ struct StreamMember: BitwiseCopyable {
     private var isAwaited: Bool?
     /// When the digital silence began that came last; nil where something else did.
     private var silentSince: Duration?
-    private var isUnreachable = false
-    private var isStalled = false
 
     /// Where the present judgement of the link began.
     var window: (start: Duration, expected: Int64, received: Int64)?
-    private var isPoor = false
+    private(set) var told = Told()
 
     init(synchronizationSource: UInt32, participant: UInt32, isMuted: Bool, generation: UInt32 = 0) {
         self.synchronizationSource = synchronizationSource
@@ -88,14 +99,8 @@ struct StreamMember: BitwiseCopyable {
         self.isMuted = isMuted
     }
 
-    var told: Told { Told(isUnreachable: isUnreachable, isStalled: isStalled, isPoor: isPoor) }
-
     /// Tells the contrary of what was told by a stream that has gone, where that is so.
-    mutating func inherit(_ told: Told) {
-        isUnreachable = isUnreachable || told.isUnreachable
-        isStalled = isStalled || told.isStalled
-        isPoor = isPoor || told.isPoor
-    }
+    mutating func inherit(_ told: Told) { self.told.add(told) }
 
     mutating func setMuted(_ isMuted: Bool) {
         self.isMuted = isMuted
@@ -140,16 +145,16 @@ struct StreamMember: BitwiseCopyable {
         let isResting = isMuted || !(isAwaited ?? isFirst)
         let patience = isResting ? max(Self.patience, reportInterval * Self.quietReports) : Self.patience
         let isSilent = now - (heard ?? now) >= patience
-        if isSilent != isUnreachable {
-            isUnreachable = isSilent
+        if isSilent != told.isUnreachable {
+            told.isUnreachable = isSilent
             // What was lost meanwhile is told.
             window = nil
             if isFirst { return isSilent ? .unreachable : .reachable }
         }
-        guard !isUnreachable else { return nil }
+        guard !told.isUnreachable else { return nil }
         let hasStopped = !isResting && now - (media ?? now) >= Self.patience
-        guard hasStopped != isStalled else { return nil }
-        isStalled = hasStopped
+        guard hasStopped != told.isStalled else { return nil }
+        told.isStalled = hasStopped
         return hasStopped ? .stalled : .flowing
     }
 
@@ -165,8 +170,8 @@ struct StreamMember: BitwiseCopyable {
         guard now - window.start >= Self.linkWindow, due >= Self.leastPackets else { return nil }
         self.window = (now, expected, received)
         let loss = 1 - Double(received - window.received) / Double(due)
-        guard isPoor ? loss < Self.goodLoss : loss >= Self.poorLoss else { return nil }
-        isPoor.toggle()
-        return isPoor ? .poorLink : .goodLink
+        guard told.isPoor ? loss < Self.goodLoss : loss >= Self.poorLoss else { return nil }
+        told.isPoor.toggle()
+        return told.isPoor ? .poorLink : .goodLink
     }
 }

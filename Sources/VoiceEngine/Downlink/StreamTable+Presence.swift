@@ -9,8 +9,8 @@ extension StreamTable {
         nextExamined = nextExamined + 1 < memberCount ? nextExamined + 1 : 0
         let index = nextExamined
         let source = unsafe members[index].synchronizationSource
-        if unsafe members[index].isUnheard && !members[index].wasTold {
-            unsafe members[index].wasTold = true
+        if unsafe members[index].unheard == .news {
+            unsafe members[index].unheard = .told
             return .tooManyStreams(synchronizationSource: source)
         }
         let participant = unsafe members[index].participant

@@ -163,7 +163,7 @@ struct StreamTable: ~Copyable {
         guard let quietest = quietestMember(now: arrival) ?? surplusMember(beside: index),
             let slot = unsafe members[quietest].slot
         else {
-            unsafe members[index].isUnheard = true
+            if unsafe members[index].unheard == .no { unsafe members[index].unheard = .news }
             return nil
         }
         unseat(quietest)
@@ -222,8 +222,7 @@ struct StreamTable: ~Copyable {
             generation: members[index].generation)
         unsafe members[index].slot = slot
         seated[slot] = index
-        unsafe members[index].isUnheard = false
-        unsafe members[index].wasTold = false
+        unsafe members[index].unheard = .no
         unsafe members[index].window = nil
     }
 
