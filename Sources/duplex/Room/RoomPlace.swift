@@ -20,7 +20,8 @@ struct RoomPlace {
     ///   - host: what its operator says.
     init(listening: String, host: String?) {
         let isEverywhere = listening == "0.0.0.0" || listening == "::"
-        self.host = host ?? (isEverywhere ? Self.ownAddress() ?? "127.0.0.1" : listening)
+        let told = isEverywhere ? Self.best(of: Self.ownAddresses(), takesIPv6: listening == "::") : listening
+        self.host = host ?? told
     }
 
     /// Whether clients take a URL with this name or address in it.
@@ -52,27 +53,55 @@ struct RoomPlace {
         return home + "/.local/state/duplexvoice"
     }
 
-    /// The first IPv4 address of this machine that is not its own alone; nil without a network.
-    private static func ownAddress() -> String? {
+    /// An address of this machine, as its numbers.
+    struct OwnAddress: Equatable {
+        let text: String
+        /// Whether only this machine reaches it.
+        let isLoopback: Bool
+
+        var isIPv6: Bool { text.contains(":") }
+        /// Whether others reach it by its numbers alone: an address of one link has to say by which interface.
+        var isReachable: Bool { !isLoopback && !text.contains("%") }
+    }
+
+    /// Which of a machine's addresses to tell: one of IPv4, which most clients have; of IPv6 where there is none. Without
+    /// a network its own.
+    static func best(of addresses: [OwnAddress], takesIPv6: Bool) -> String {
+        let usable = addresses.filter { takesIPv6 || !$0.isIPv6 }
+        let reachable = usable.filter(\.isReachable)
+        if let best = reachable.first(where: { !$0.isIPv6 }) ?? reachable.first { return best.text }
+        let own = usable.filter(\.isLoopback)
+        return (own.first { !$0.isIPv6 } ?? own.first)?.text ?? "127.0.0.1"
+    }
+
+    /// The addresses of this machine's interfaces that are up.
+    private static func ownAddresses() -> [OwnAddress] {
         var list: UnsafeMutablePointer<ifaddrs>?
-        guard unsafe getifaddrs(&list) == 0 else { return nil }
+        guard unsafe getifaddrs(&list) == 0 else { return [] }
         defer { unsafe freeifaddrs(list) }
+        var addresses: [OwnAddress] = []
         var next = unsafe list
         while let entry = unsafe next?.pointee {
             unsafe next = entry.ifa_next
-            let isUp = unsafe entry.ifa_flags & UInt32(IFF_UP) != 0
-            let isOwn = unsafe entry.ifa_flags & UInt32(IFF_LOOPBACK) != 0
-            guard isUp, !isOwn, let address = unsafe entry.ifa_addr,
-                unsafe address.pointee.sa_family == sa_family_t(AF_INET)
-            else { continue }
-            var text = [CChar](repeating: 0, count: Int(INET_ADDRSTRLEN))
-            let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            guard unsafe entry.ifa_flags & UInt32(IFF_UP) != 0, let address = unsafe entry.ifa_addr else { continue }
+            let length: Int
+            switch unsafe address.pointee.sa_family {
+            case sa_family_t(AF_INET): length = MemoryLayout<sockaddr_in>.size
+            case sa_family_t(AF_INET6): length = MemoryLayout<sockaddr_in6>.size
+            default: continue
+            }
+            // With a percent sign and the name of an interface behind it, of 15 characters at most.
+            var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN) + 16)
             guard
                 unsafe getnameinfo(
-                    address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+                    address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
             else { continue }
-            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let isLoopback = unsafe entry.ifa_flags & UInt32(IFF_LOOPBACK) != 0
+            addresses.append(
+                OwnAddress(
+                    text: String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self),
+                    isLoopback: isLoopback))
         }
-        return nil
+        return addresses
     }
 }
