@@ -1,4 +1,7 @@
 /// Turns speech into text.
+///
+/// It is called in tasks of Swift's cooperative pool, several at once where several talks share it. What blocks belongs
+/// on a thread of its own.
 public protocol Recogniser: Sendable {
     /// Makes ready what takes long; to be called once before the first use. Throws what is in the way of every use.
     func prepare() async throws(PartnerError)

@@ -1,6 +1,9 @@
 public import VoiceEngine
 
 /// Turns text into speech.
+///
+/// It is called in tasks of Swift's cooperative pool, several at once where several talks share it. What blocks belongs
+/// on a thread of its own.
 public protocol Synthesiser: Sendable {
     /// Makes ready what takes long; to be called once before the first use. Throws what is in the way of every use.
     func prepare() async throws(PartnerError)
