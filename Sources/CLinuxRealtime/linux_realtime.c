@@ -192,7 +192,8 @@ int dv_realtime_priority_limit(void) {
 
 static _Thread_local int lock_refusal;
 
-void dv_lock_pages(void *memory, size_t bytes) {
+// Locks memory that was touched, where the limit allows it.
+static void lock_pages(void *memory, size_t bytes) {
     if (mlock(memory, bytes)) lock_refusal = errno;
 }
 
@@ -205,7 +206,7 @@ int dv_take_lock_refusal(void) {
 void *dv_pages_map(size_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) return NULL;
-    dv_lock_pages(memory, bytes);
+    lock_pages(memory, bytes);
     return memory;
 }
 
@@ -225,7 +226,7 @@ void *dv_mirrored_map(size_t bytes) {
                 mmap(address + bytes, bytes, PROT_READ | PROT_WRITE, flags, file, 0) != MAP_FAILED) {
                 // Through both mappings, so that neither has a page fault left.
                 memset(address, 0, 2 * bytes);
-                dv_lock_pages(address, 2 * bytes);
+                lock_pages(address, 2 * bytes);
                 result = address;
             } else {
                 munmap(address, 2 * bytes);

@@ -103,9 +103,6 @@ struct ChildProcess {
     /// As an operator asks a server how it does.
     func ask() { program.signal(SIGUSR1) }
 
-    /// As a crash.
-    func terminateAtOnce() { program.signal(SIGKILL) }
-
     /// Closes the reading end of stdout, as `head` does when it has enough.
     func stopReading() { program.stopReading() }
 

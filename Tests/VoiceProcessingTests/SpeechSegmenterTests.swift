@@ -13,8 +13,6 @@ struct SpeechSegmenterTests {
         return ended + (last.map { [$0] } ?? [])
     }
 
-    private static func isAbout(_ value: Float, _ other: Float) -> Bool { abs(value - other) < 1e-3 }
-
     @Test("with the mean of the probabilities from the first speech to the last")
     func plain() throws {
         // Given 400 ms of silence, speech of 600 ms with a pause, and silence

@@ -69,10 +69,6 @@ void dv_thread_free(dv_thread *thread);
 /// allocations of the whole process fail.
 int dv_lock_memory(void);
 
-/// Locks this memory, which was touched, where the limit allows it. What could not be locked is told by
-/// dv_take_lock_refusal. Not real-time safe.
-void dv_lock_pages(void *memory, size_t bytes);
-
 /// The errno of the last lock of a buffer that was refused on this thread since this was last asked; 0 for none.
 int dv_take_lock_refusal(void);
 

@@ -23,9 +23,6 @@ struct MarkedTone {
     let hertz: Double
     let seconds: Double
 
-    /// The whole sound, silences included.
-    var totalSeconds: Double { seconds + 2 * Self.silentSeconds }
-
     func write(to path: String) throws {
         let silence = [Float](repeating: 0, count: Int(Self.silentSeconds * Double(Self.sampleRate)))
         let tone = (0..<Int(seconds * Double(Self.sampleRate))).map { frame in
