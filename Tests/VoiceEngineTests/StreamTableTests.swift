@@ -308,6 +308,19 @@ struct StreamTableTests {
         #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
     }
 
+    @Test("who breaks off in the middle of a word is gone after 2 s, also where a first stream is at rest")
+    func goneBesideRest() throws {
+        let room = try Room(slots: 2)
+        // Given music that has ended, and a talker
+        #expect(room.add(10, of: 1) && room.add(11, of: 1))
+        #expect(try room.run(for: .seconds(3), [10, 11]).isEmpty)
+        let silence = AudioLevel(voiceActivity: false, level: 127)
+        #expect(try room.run(for: .milliseconds(60), [10], level: silence).isEmpty)
+        #expect(try room.run(for: .seconds(1), [11]).isEmpty)
+        // When nothing more comes
+        #expect(try room.run(for: .seconds(2.1), []) == ["1 unreachable"])
+    }
+
     @Test("a participant of two streams is there as long as one of them is")
     func twoStreams() throws {
         let room = try Room(slots: 2)

@@ -131,19 +131,22 @@ struct StreamMember: BitwiseCopyable {
         audible = arrival
     }
 
+    /// Whether sound is to come of it. Of several streams those that never sent anything are an app's that has nothing
+    /// to say so far.
+    func isExpected(isFirst: Bool) -> Bool { !isMuted && isAwaited ?? isFirst }
+
     /// What has become of the participant.
     ///
     /// - Parameters:
     ///   - isFirst: whether this is the first of the participant's streams, which speaks for it.
     ///   - heard: when anything last came on any of them.
+    ///   - isAwaited: whether sound is to come on any of them.
     mutating func examine(
-        now: Duration, isFirst: Bool, heard: Duration?, reportInterval: Duration
+        now: Duration, isFirst: Bool, heard: Duration?, isAwaited: Bool, reportInterval: Duration
     ) -> StreamCondition? {
         if self.heard == nil { self.heard = now }
         if media == nil { media = now }
-        // Of several streams those that never sent anything are an app's that has nothing to say so far.
-        let isResting = isMuted || !(isAwaited ?? isFirst)
-        let patience = isResting ? max(Self.patience, reportInterval * Self.quietReports) : Self.patience
+        let patience = isAwaited ? Self.patience : max(Self.patience, reportInterval * Self.quietReports)
         let isSilent = now - (heard ?? now) >= patience
         if isSilent != told.isUnreachable {
             told.isUnreachable = isSilent
@@ -152,7 +155,7 @@ struct StreamMember: BitwiseCopyable {
             if isFirst { return isSilent ? .unreachable : .reachable }
         }
         guard !told.isUnreachable else { return nil }
-        let hasStopped = !isResting && now - (media ?? now) >= Self.patience
+        let hasStopped = isExpected(isFirst: isFirst) && now - (media ?? now) >= Self.patience
         guard hasStopped != told.isStalled else { return nil }
         told.isStalled = hasStopped
         return hasStopped ? .stalled : .flowing

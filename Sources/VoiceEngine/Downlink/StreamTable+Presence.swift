@@ -15,10 +15,10 @@ extension StreamTable {
         }
         let participant = unsafe members[index].participant
         guard participant != 0 else { return nil }
-        let heard = lastHeard(of: participant)
-        let isFirst = firstMember(of: participant) == index
+        let presence = presence(of: participant)
         let condition = unsafe members[index].examine(
-            now: now, isFirst: isFirst, heard: heard, reportInterval: reportInterval)
+            now: now, isFirst: presence.first == index, heard: presence.heard, isAwaited: presence.isAwaited,
+            reportInterval: reportInterval)
         if let condition { return .streamCondition(participant: participant, condition) }
         guard let slot = unsafe members[index].slot else { return nil }
         let (expected, received) = unsafe slots[slot].packetCounts
@@ -29,25 +29,22 @@ extension StreamTable {
     /// Has another stream of a participant, or its next one, tell the contrary of what one has told that is gone now.
     mutating func handOn(_ told: StreamMember.Told, of participant: UInt32) {
         guard participant != 0, !told.isNothing else { return }
-        if let other = firstMember(of: participant) {
+        if let other = presence(of: participant).first {
             unsafe members[other].inherit(told)
         } else {
             departed.keep(told, of: participant)
         }
     }
 
-    private func firstMember(of participant: UInt32) -> Int? {
-        for index in 0..<memberCount where unsafe members[index].participant == participant { return index }
-        return nil
-    }
-
-    /// When anything last came of a participant, on whichever of its streams.
-    private func lastHeard(of participant: UInt32) -> Duration? {
-        var last: Duration?
+    /// The first of a participant's streams, when anything last came on any of them, and whether anything is to come.
+    private func presence(of participant: UInt32) -> (first: Int?, heard: Duration?, isAwaited: Bool) {
+        var presence: (first: Int?, heard: Duration?, isAwaited: Bool) = (nil, nil, false)
         for index in 0..<memberCount where unsafe members[index].participant == participant {
+            presence.isAwaited = unsafe members[index].isExpected(isFirst: presence.first == nil) || presence.isAwaited
+            presence.first = presence.first ?? index
             guard let heard = unsafe members[index].heard else { continue }
-            last = last.map { max($0, heard) } ?? heard
+            presence.heard = max(presence.heard ?? heard, heard)
         }
-        return last
+        return presence
     }
 }
