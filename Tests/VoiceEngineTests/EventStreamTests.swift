@@ -122,6 +122,27 @@ struct EventStreamTests {
         #expect(broadcast.conditions == LiveConditions())
     }
 
+    @Test("of somebody who comes with the number of one who has gone nothing is taken back")
+    func takenBack() async {
+        let broadcast = EventBroadcast()
+        let events = broadcast.listen()
+        var iterator = events.makeAsyncIterator()
+        let anna = ParticipantID(rawValue: 1)
+        let wanted: [EngineEvent] = [
+            .participantUnreachable(anna), .streamStalled(anna, true), .linkQualityChanged(anna, .poor),
+            .linkQualityChanged(anna, .good), .participantLeft(anna, nil),
+        ]
+        for event in wanted { broadcast.post(event) }
+        broadcast.post(.participantReachable(anna))
+        broadcast.post(.streamStalled(anna, false))
+        broadcast.post(.linkQualityChanged(anna, .good))
+        broadcast.post(message(1))
+        var told: [String] = []
+        for _ in 0...wanted.count { if let event = await iterator.next() { told.append("\(event)") } }
+        // By their text: an event is not Equatable
+        #expect(told == (wanted + [message(1)]).map { "\($0)" })
+    }
+
     @Test("what the media thread told last is forwarded, also where the forwarder is stopped before it wakes")
     func forwardedToTheEnd() {
         var ring: [MediaEvent] = [.referenceRetimed, .processingRefused, .tooManyStreams(synchronizationSource: 1)]

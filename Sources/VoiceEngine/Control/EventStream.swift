@@ -92,8 +92,7 @@ final class EventBroadcast: Sendable {
     func post(_ event: EngineEvent) {
         // Under the lock, so that all listeners get the events of several threads in one order.
         let gone = state.withLock { state in
-            state.conditions.take(event)
-            state.listeners.send { NumberedEvent(number: $0, event: event) }
+            if state.conditions.take(event) { state.listeners.send { NumberedEvent(number: $0, event: event) } }
             return state.listeners.takeGone()
         }
         gone.finish()

@@ -13,21 +13,24 @@ struct LiveConditions: Equatable, Sendable {
     func isStalled(_ participant: ParticipantID) -> Bool { stalled.contains(participant) }
     func linkQuality(_ participant: ParticipantID) -> LinkQuality { poor.contains(participant) ? .poor : .good }
 
-    mutating func take(_ event: EngineEvent) {
+    /// Takes what is told. False where it takes back what was not told, or of somebody who has gone since and whose
+    /// number another has.
+    mutating func take(_ event: EngineEvent) -> Bool {
         switch event {
         case .speechStarted: isSpeaking = true
         case .speechEnded: isSpeaking = false
         case .echoReadinessChanged(let readiness): echoReadiness = readiness
         case .participantUnreachable(let participant): unreachable.insert(participant)
-        case .participantReachable(let participant): unreachable.remove(participant)
-        case .streamStalled(let participant, let isStalled):
-            if isStalled { stalled.insert(participant) } else { stalled.remove(participant) }
-        case .linkQualityChanged(let participant, let quality):
-            if quality == .poor { poor.insert(participant) } else { poor.remove(participant) }
+        case .participantReachable(let participant): return unreachable.remove(participant) != nil
+        case .streamStalled(let participant, true): stalled.insert(participant)
+        case .streamStalled(let participant, false): return stalled.remove(participant) != nil
+        case .linkQualityChanged(let participant, .poor): poor.insert(participant)
+        case .linkQualityChanged(let participant, .good): return poor.remove(participant) != nil
         case .participantLeft(let participant, _): forget(participant)
         case .left: forgetAll()
         default: break
         }
+        return true
     }
 
     private mutating func forget(_ participant: ParticipantID) {
