@@ -1409,7 +1409,13 @@ dv_status dv_far_end_set_volume(dv_far_end far_end, float volume);
 /// interruption does, and how much of each answer was heard. One in an engine at a time.
 ///
 /// Who speaks into an answer makes it quieter at once, silences it while they go on, and ends it when they mean it; a
-/// cough or an "mm-hm" does not. Nothing is ever heard of an answer that is over.
+/// cough or an "mm-hm" does not. Nothing is ever heard of an answer that is over. By a loop over dv_engine_next_event:
+///
+///     DV_EVENT_TURN_ENDED ──────> dv_conversation_answer ──> dv_conversation_say, again and again ──> dv_conversation_finish
+///     DV_EVENT_ANSWER_CANCELLED   say no more of it
+///     DV_EVENT_ANSWER_ENDED       how much of it was heard
+///
+/// What the near talker says comes by dv_far_end_take, for a recogniser; its times say what of it lies in a turn.
 ///
 /// Its functions are of the control side: any thread but an audio callback, and none waits for longer than a call
 /// beside it.
