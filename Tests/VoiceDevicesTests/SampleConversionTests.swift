@@ -52,9 +52,16 @@ struct SampleConversionTests {
         let bytes = write(SampleConversion(format: .int16, channels: 4, mix: .average), [0.5])
         #expect(bytes == [0x00, 0x40, 0x00, 0x40, 0, 0, 0, 0])
         #expect(read(SampleConversion(format: .int16, channels: 4, mix: .average), bytes, frames: 1) == [0.25])
+        #expect(read(SampleConversion(format: .int16, channels: 4, mix: .firstTwo), bytes, frames: 1) == [0.5])
+        #expect(read(SampleConversion(format: .int16, channels: 1, mix: .firstTwo), bytes, frames: 2) == [0.5, 0.5])
         #expect(read(SampleConversion(format: .int16, channels: 4, mix: .channel(1)), bytes, frames: 1) == [0.5])
         #expect(read(SampleConversion(format: .int16, channels: 4, mix: .channel(2)), bytes, frames: 1) == [0])
         #expect(read(SampleConversion(format: .int16, channels: 4, mix: .channel(9)), bytes, frames: 1) == [0])
+    }
+
+    @Test("Of a card's microphones the first two are taken: what follows may be what it plays")
+    func usual() {
+        #expect(ALSADeviceConfiguration().captureChannels == .firstTwo)
     }
 
     private func read(_ conversion: SampleConversion, _ bytes: [UInt8], frames: Int) -> [Float] {

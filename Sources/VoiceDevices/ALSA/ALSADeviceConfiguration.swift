@@ -23,7 +23,10 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
     /// 40 ms: two frames of the codec, which a far end conceals; what comes later still it has no use for.
     public var captureBacklogLimit = Duration.milliseconds(40)
     /// What becomes of several capture channels.
-    public var captureChannels = ChannelMix.average
+    ///
+    /// The first two, because what follows is often no microphone: interfaces hand back what they play, and arrays what
+    /// they hear of it, as further channels.
+    public var captureChannels = ChannelMix.firstTwo
     /// SCHED_FIFO priority of the playback thread, 0 to 99; 0 does not ask for it.
     ///
     /// 72: below the interrupt threads that a PREEMPT_RT kernel is often tuned to (80 and up), above its default 50,
@@ -90,6 +93,8 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
 public enum ChannelMix: Equatable, Sendable {
     /// The mean of all of them.
     case average
+    /// The mean of the first two; of one the one.
+    case firstTwo
     /// One of them, counted from 0; the last where there are fewer.
     case channel(Int)
 }

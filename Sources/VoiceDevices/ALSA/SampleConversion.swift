@@ -5,8 +5,9 @@
 struct SampleConversion: BitwiseCopyable, @unchecked Sendable {
     let format: SampleFormat
     let channels: Int
-    /// The channel to take on capture; negative for the mean of all.
-    private let channel: Int
+    /// The first and the last channel of those whose mean is taken on capture.
+    private let first: Int
+    private let last: Int
     private let bytesPerFrame: Int
 
     init(format: SampleFormat, channels: Int, mix: ChannelMix) {
@@ -14,16 +15,21 @@ struct SampleConversion: BitwiseCopyable, @unchecked Sendable {
         self.channels = channels
         bytesPerFrame = format.bytesPerSample * channels
         switch mix {
-        case .average: channel = -1
-        case .channel(let index): channel = min(index, channels - 1)
+        case .average:
+            first = 0
+            last = channels - 1
+        case .firstTwo:
+            first = 0
+            last = min(channels, 2) - 1
+        case .channel(let index):
+            first = min(max(index, 0), channels - 1)
+            last = first
         }
     }
 
     /// `frames` interleaved frames to mono.
     @_noLocks @_noAllocation
     func toMono(_ source: UnsafeRawPointer, _ target: UnsafeMutablePointer<Float>, frames: Int) {
-        let first = max(channel, 0)
-        let last = channel < 0 ? channels - 1 : channel
         let scale = 1 / Float(last - first + 1)
         var frame = 0
         while frame < frames {

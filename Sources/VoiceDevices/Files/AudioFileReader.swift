@@ -134,9 +134,10 @@ package struct AudioFileReader: ~Copyable, Sendable {
         for frame in 0..<filled {
             var value: Float = 0
             switch mix {
-            case .average:
-                for channel in 0..<channels { value += interleaved[frame * channels + channel] }
-                value /= Float(channels)
+            case .average, .firstTwo:
+                let used = mix == .average ? channels : min(channels, 2)
+                for channel in 0..<used { value += interleaved[frame * channels + channel] }
+                value /= Float(used)
             case .channel(let index):
                 value = interleaved[frame * channels + min(max(index, 0), channels - 1)]
             }
