@@ -22,7 +22,7 @@ struct ConversationLiveTests {
         #expect(flaws.isEmpty)
     }
 
-    /// One call; what of the other's speech was not recorded well, and whether one's own was.
+    /// One call; what of the other's speech was not recorded well.
     private func converse(_ folder: TestFolder, _ said: [String: [Float]]) throws -> [String] {
         var flaws: [String] = []
         let server = try RunningServer(in: folder)
@@ -49,7 +49,8 @@ struct ConversationLiveTests {
             if !found.prefix(3).contains(true) { flaws.append("\(listener) misses the first words") }
             if !found.suffix(3).contains(true) { flaws.append("\(listener) misses the last words") }
             let own = Self.pieces(of: try #require(said[listener]), in: heard)
-            if own.contains(true) { flaws.append("\(listener) hears itself") }
+            // No machine is too slow for that.
+            #expect(!own.contains(true), "\(listener) hears itself")
         }
         let served = server.stop()
         #expect(served.exitCode == 0)
