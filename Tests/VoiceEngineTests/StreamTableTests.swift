@@ -48,8 +48,15 @@ struct StreamTableTests {
             return told
         }
 
-        private func insert(_ source: UInt32, _ level: AudioLevel?, _ generation: UInt8?) throws {
-            let sequence = sequences[source, default: 0]
+        /// The last packet but one of a source arrives after the last, with speech.
+        func overtake(_ source: UInt32) throws {
+            try insert(source, AudioLevel(voiceActivity: true, level: 20), nil, back: 1)
+        }
+
+        private func insert(
+            _ source: UInt32, _ level: AudioLevel?, _ generation: UInt8?, back: UInt16 = 0
+        ) throws {
+            let sequence = sequences[source, default: 0] &- back
             let header = RTPHeader(
                 payloadType: 111, marker: false, sequenceNumber: sequence, timestamp: UInt32(sequence) * 960,
                 synchronizationSource: source)
@@ -291,6 +298,22 @@ struct StreamTableTests {
         #expect(try room.run(for: .seconds(1), [10, 11], reporting: [10]) == ["1 flowing"])
         #expect(try room.run(for: .milliseconds(60), [10], level: silence, reporting: [10]).isEmpty)
         #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
+    }
+
+    @Test("the silence at the end of a stream is known however its packets arrive")
+    func lateRest() throws {
+        let room = try Room(slots: 1)
+        #expect(room.add(10, of: 1))
+        #expect(try room.run(for: .seconds(3), [10], reporting: [10]).isEmpty)
+        // When two packets of it come one long after the other, and the last of the speech behind them
+        let silence = AudioLevel(voiceActivity: false, level: 127)
+        for _ in 0..<2 {
+            #expect(try room.run(for: .milliseconds(20), [10], level: silence, reporting: [10]).isEmpty)
+            #expect(try room.run(for: .milliseconds(400), [], reporting: [10]).isEmpty)
+        }
+        try room.overtake(10)
+        // Then it has come to rest
+        #expect(try room.run(for: .seconds(20), [], reporting: [10]).isEmpty)
     }
 
     @Test("a stream that was interrupted is not awaited before something of another generation has come")

@@ -28,8 +28,11 @@ struct StreamMember: BitwiseCopyable {
     static let audibleLevel: UInt8 = 40
     /// Nothing softer can be told (RFC 6464, section 3).
     private static let digitalSilence: UInt8 = 127
-    /// Who has no more to say sends so much of it at most (``StreamSender``); who sends more goes on.
-    private static let longestRest: Duration = .milliseconds(200)
+    /// Who has no more to say sends so many frames of it at most (``StreamSender``), 200 ms; who sends more goes on.
+    private static let longestRest: UInt32 = 9_600
+    /// What is older than another packet by so many frames at most, 1 s, was overtaken by it; what is older still is of a
+    /// sender that counts anew.
+    private static let longestOvertaking: Int32 = 48_000
 
     /// A link is judged over so long,
     static let linkWindow: Duration = .seconds(2)
@@ -85,8 +88,10 @@ struct StreamMember: BitwiseCopyable {
     /// to say, a stream that an app feeds or a button that was let go, nor behind an interruption. Nil before the first
     /// packet.
     private var isAwaited: Bool?
-    /// When the digital silence began that came last; nil where something else did.
-    private var silentSince: Duration?
+    /// The RTP timestamp of the newest packet, and that at which the digital silence began that came last; nil where
+    /// something else did. Packets may arrive long after each other.
+    private var newest: UInt32?
+    private var silentSince: UInt32?
 
     /// Where the present judgement of the link began.
     var window: (start: Duration, expected: Int64, received: Int64)?
@@ -115,13 +120,13 @@ struct StreamMember: BitwiseCopyable {
     }
 
     /// Takes the level of a packet that has arrived, without which it counts as audible, and the lowest eight bits of its
-    /// generation, without which it is of the one in force. What comes late of an older one tells nothing of what is to
-    /// come.
-    mutating func receive(_ level: AudioLevel?, generation said: UInt8?, arrival: Duration) {
+    /// generation, without which it is of the one in force.
+    mutating func receive(_ level: AudioLevel?, generation said: UInt8?, timestamp: UInt32, arrival: Duration) {
         (heard, media) = (arrival, arrival)
-        if said.map({ Int8(bitPattern: $0 &- UInt8(truncatingIfNeeded: generation)) >= 0 }) ?? true {
-            silentSince = level?.level == Self.digitalSilence ? silentSince ?? arrival : nil
-            isAwaited = silentSince.map { arrival - $0 > Self.longestRest } ?? true
+        if !isOvertaken(said, timestamp) {
+            newest = timestamp
+            silentSince = level?.level == Self.digitalSilence ? silentSince ?? timestamp : nil
+            isAwaited = silentSince.map { timestamp &- $0 > Self.longestRest } ?? true
         }
         guard let level else {
             audible = arrival
@@ -129,6 +134,13 @@ struct StreamMember: BitwiseCopyable {
         }
         guard level.level < Self.digitalSilence, level.voiceActivity || level.level <= Self.audibleLevel else { return }
         audible = arrival
+    }
+
+    /// Whether a packet tells nothing of what is to come: it is of an older generation, or another came before it.
+    private func isOvertaken(_ said: UInt8?, _ timestamp: UInt32) -> Bool {
+        if let said, Int8(bitPattern: said &- UInt8(truncatingIfNeeded: generation)) < 0 { return true }
+        guard let newest else { return false }
+        return (-Self.longestOvertaking..<0).contains(Int32(bitPattern: timestamp &- newest))
     }
 
     /// Whether sound is to come of it. Of several streams those that never sent anything are an app's that has nothing

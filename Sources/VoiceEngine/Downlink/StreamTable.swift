@@ -153,7 +153,8 @@ struct StreamTable: ~Copyable {
     private mutating func slot(of index: Int, for packet: borrowing RTPPacket, arrival: Duration) -> Int? {
         unsafe members[index].receive(
             packet.audioLevel(id: Uplink.audioLevelID),
-            generation: packet.speechOrigin(id: Uplink.originID)?.generation, arrival: arrival)
+            generation: packet.speechOrigin(id: Uplink.originID)?.generation, timestamp: packet.header.timestamp,
+            arrival: arrival)
         if let slot = unsafe members[index].slot { return slot }
         if let free = freeSlot {
             seat(index, in: free)
