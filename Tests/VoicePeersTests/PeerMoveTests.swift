@@ -148,6 +148,11 @@ struct PeerMoveTests {
                 #expect(answer.count < fresh.count)
                 continue
             }
+            // With its first bit it is sound, which nobody there sends.
+            if bit == 7 {
+                #expect(answer == RawRecord.unknownPeer)
+                continue
+            }
             guard case .dropped = received else {
                 Issue.record("bit \(bit): \(received)")
                 continue
