@@ -44,6 +44,43 @@ struct ClientTimeTests {
         let saidNext = second()
         #expect(said == before && cut == 0 && saidNext == before)
     }
+
+    @Test("and is behind the clock: what its app feeds beside it is heard again at once after an interruption")
+    func fed() throws {
+        let client = ClientDevice(epoch: MonotonicTime(nanoseconds: 0))
+        let core = try EngineCore(modestConfiguration(device: client), eventWake: nil) { _ in }
+        let stream = try core.openStream("music", .music) { _ in }
+        try core.send(
+            .publish(
+                RTPStreamStart(synchronizationSource: 9, sequenceNumber: 0, timestamp: 0, line: stream.id.rawValue)))
+        var now = MonotonicTime(nanoseconds: 10_000_000_000)
+        let silence = [Float](repeating: 0, count: 480)
+        let sound = [Float](repeating: 0.1, count: 48_000)
+        /// Lets a second pass in which a second is fed; returns how many packets were sent.
+        func second() -> Int {
+            var sent = 0
+            #expect(stream.offer(sound.span) == sound.count)
+            for _ in 0..<100 {
+                client.sendAudioData(silence)
+                _ = core.run(now: now)
+                now = now.advanced(byFrames: 480, sampleRate: 48_000)
+                while core.link.sending.available > 0 {
+                    let packet = unsafe Array(core.link.sending.buffer())
+                    core.link.sending.release()
+                    if DatagramKind(of: packet.span) == .rtp { sent += 1 }
+                }
+            }
+            return sent
+        }
+        let before = second()
+        #expect(before > 40)
+        try core.send(.beginStreamGeneration(1, line: stream.id.rawValue))
+        // The media thread has to be told before anything is fed that is not dropped
+        _ = core.run(now: now)
+        let after = second()
+        #expect(after > 40)
+        withExtendedLifetime(stream) {}
+    }
 }
 
 @Suite("A client whose times jitter")

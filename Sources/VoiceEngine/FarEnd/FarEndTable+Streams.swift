@@ -28,10 +28,10 @@ extension FarEndTable {
     }
 
     /// A stream was interrupted: what waits of it is dropped, and what is queued from now on is of this generation.
-    mutating func beginStream(generation: UInt32, of line: UInt64, now: MonotonicTime) {
+    mutating func beginStream(generation: UInt32, of line: UInt64) {
         guard let farEnd = farEnd(line), let stream = unsafe farEnd.stream else { return }
         farEnd.cells.interrupt()
-        unsafe stream.pointee.begin(generation: generation, now: now)
+        unsafe stream.pointee.begin(generation: generation)
     }
 
     // MARK: Reports

@@ -138,7 +138,7 @@ struct MediaPipeline: ~Copyable {
         case .publish(let start) where start.line != 0: farEnds.publish(start)
         case .stopStream(let line): farEnds.stopStream(line)
         case .beginStreamGeneration(let generation, let line):
-            farEnds.beginStream(generation: generation, of: line, now: now)
+            farEnds.beginStream(generation: generation, of: line)
         case .publish(let start):
             uplink.publish(start)
             reports.begin(as: start)

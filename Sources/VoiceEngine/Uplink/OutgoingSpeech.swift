@@ -31,8 +31,8 @@ struct OutgoingSpeech: BitwiseCopyable {
         isNew = false
     }
 
-    /// Begins a generation at a time, if it is newer (RFC 1982 order); whether it is.
-    mutating func begin(generation: UInt32, at time: MonotonicTime) -> Bool {
+    /// Begins a generation at a time, or with what comes next, if it is newer (RFC 1982 order); whether it is.
+    mutating func begin(generation: UInt32, at time: MonotonicTime?) -> Bool {
         guard Int32(bitPattern: generation &- self.generation) > 0 else { return false }
         self.generation = generation
         isRest = isRest || utterance != nil || next?.utterance != nil

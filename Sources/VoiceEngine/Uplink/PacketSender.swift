@@ -67,9 +67,9 @@ struct PacketSender: ~Copyable {
     /// Begins a frame with the next block.
     mutating func restartFrame() { frame.clear() }
 
-    /// Our stream was interrupted: what is captured from now on is of this generation, and of what was before nothing
-    /// more is sent. False where it is of that generation already.
-    mutating func begin(generation: UInt32, now: MonotonicTime) -> Bool {
+    /// Our stream was interrupted: what is captured from now on, or where that is nil whatever comes next, is of this
+    /// generation, and of what was before nothing more is sent. False where it is of that generation already.
+    mutating func begin(generation: UInt32, now: MonotonicTime?) -> Bool {
         guard speech.begin(generation: generation, at: now) else { return false }
         continuity = SoundContinuity()
         cutFrame()

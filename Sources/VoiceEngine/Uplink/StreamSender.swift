@@ -97,9 +97,10 @@ struct StreamSender: ~Copyable {
         OutgoingCounts(line: line, source: source, sender: statistics, listeners: reports.listeners)
     }
 
-    /// The stream was interrupted: what is queued from now on is of this generation.
-    mutating func begin(generation: UInt32, now: MonotonicTime) {
-        guard sender.begin(generation: generation, now: now) else { return }
+    /// The stream was interrupted: what is queued from now on is of this generation, whatever the microphone's clock
+    /// shows; the queue drops the rest.
+    mutating func begin(generation: UInt32) {
+        guard sender.begin(generation: generation, now: nil) else { return }
         // Listeners have faded out what they heard.
         skipped = UnderrunFade.frames
     }
