@@ -33,9 +33,58 @@ struct DoctorTests {
 
     @Test("a headset has no echo to speak of")
     func headset() async throws {
-        let values = try #require(try await echoFindings(gain: 0).first?.values)
+        let findings = try await echoFindings(gain: 0)
+        let values = try #require(findings.first?.values)
         #expect(values["echo_return_loss_db"] == nil)
         #expect(values["delay_ms"] == nil)
+        // In this simulation it hears nothing at all, as no headset does that is switched on.
+        #expect(findings.last?.subject == "microphone microphone")
+        #expect(findings.last?.remedy == HeardLevel.silenceRemedy)
+    }
+
+    @Test("a microphone that gives one number over and over is switched off, whatever the number")
+    func dead() {
+        for (samples, isDead) in [([0, 0, 0], true), ([0.25, 0.25], true), ([0, 0, 1e-6], false)] as [([Float], Bool)] {
+            var (heard, part) = (HeardLevel(), HeardLevel())
+            part.add(samples.span)
+            heard.add(part)
+            heard.add(part)
+            #expect(heard.isDead == isDead)
+            #expect(heard.frames == 2 * samples.count)
+        }
+        #expect(!HeardLevel().isDead)
+        #expect(HeardLevel().decibels == nil)
+    }
+
+    @Test("a pulse that is not heard is no fault of a microphone that hears, and one that does not is told of")
+    func silentMicrophone() {
+        let pair = RoundTripExamination.Pair(capture: "c", playback: "p")
+        for (samples, state) in [([0, 0], .degraded), ([0, 0.001], .ok)] as [([Float], Finding.State)] {
+            var tally = LoopbackTally(wanted: 1)
+            tally.add(LoopbackRound())
+            tally.heard.add(samples.span)
+            let finding = RoundTripExamination.judge(
+                pair,
+                DeviceLoopback.Result(
+                    tally: tally, formats: DeviceFormats(capture: nil, playback: nil), playbackPeriods: 2))
+            #expect(finding.state == state, "\(finding)")
+            #expect(finding.detail.hasPrefix("not measured"))
+            #expect((finding.remedy == HeardLevel.silenceRemedy) == (state == .degraded))
+        }
+    }
+
+    @Test("a call tells of a microphone that has given digital silence from the start, and of no other")
+    func callMicrophone() {
+        var watch = MicrophoneWatch()
+        watch.look(level: -127, frames: 0)
+        for _ in 1..<MicrophoneWatch.patience { watch.look(level: -127, frames: 9_600) }
+        #expect(!watch.isDead)
+        watch.look(level: -127, frames: 9_600)
+        #expect(watch.isDead)
+        watch.look(level: -80, frames: 9_600)
+        #expect(!watch.isDead)
+        for _ in 0..<100 { watch.look(level: -127, frames: 9_600) }
+        #expect(!watch.isDead)
     }
 
     @Test("a device that stands still is given up")
@@ -61,6 +110,16 @@ struct DoctorTests {
         #expect(late.remedy?.contains("384 frames") == true)
         #expect(try verdict([Double](repeating: 6, count: 100)).state == .failing)
         #expect(try verdict([100], tolerating: nil).state == .ok)
+    }
+
+    @Test("how long a limit of processor time held the process up is read from its group's figures")
+    func throttled() {
+        let text = "usage_usec 9\nnr_periods 3\nnr_throttled 2\nthrottled_usec 12500"
+        #expect(WakeUpExamination.throttling(in: text) == 12.5)
+        #expect(WakeUpExamination.throttling(in: "usage_usec 9") == nil)
+        #expect(WakeUpExamination.remedy(stolen: 0, throttled: 12.5).contains("--cpus"))
+        #expect(WakeUpExamination.remedy(stolen: 3, throttled: 12.5).contains("host"))
+        #expect(WakeUpExamination.remedy(stolen: 0, throttled: 0).contains("close what"))
     }
 
     @Test(
@@ -98,6 +157,13 @@ struct DoctorTests {
         #expect(bypassed.state == .degraded && bypassed.remedy?.contains("pipewire-alsa") == true)
         #expect(finding(.card(identifier: "PCH"), [], true).state == .ok)
         #expect(finding(nil, [], false).state == .degraded)
+    }
+
+    @Test("a machine without a microphone is told what to do")
+    func missing() {
+        #expect(DeviceExamination.missing(microphones: 0, speakers: 2)?.contains("microphone") == true)
+        #expect(DeviceExamination.missing(microphones: 1, speakers: 0)?.contains("loudspeaker") == true)
+        #expect(DeviceExamination.missing(microphones: 1, speakers: 1) == nil)
     }
 
     @Test("a card whose mixer lets nothing through is a warning with the command that mends it")
@@ -162,11 +228,11 @@ struct DoctorCardTests {
         #expect(values["confidence"] == 1)
     }
 
-    @Test("a headset's is not, and never 0 ms")
-    func headset() throws {
+    @Test("that of a microphone that is switched off is not, and never 0 ms")
+    func silence() throws {
         let finding = try roundTrip(",GAIN=0")
-        #expect(finding["state"] as? String == "ok")
-        #expect((finding["detail"] as? String)?.hasPrefix("not measured") == true)
+        #expect(finding["state"] as? String == "degraded")
+        #expect((finding["detail"] as? String)?.hasPrefix("not measured: the microphone gives digital silence") == true)
         let values = try #require(finding["values"] as? [String: Double])
         #expect(values["round_trip_p50_ms"] == nil && values["unreported_ms"] == nil)
         #expect(values["confidence"] == 0)

@@ -118,7 +118,7 @@ struct StallPatienceTests {
 
 @Suite("Start threshold")
 struct StartThresholdTests {
-    @Test("No stream starts by itself, and the number is one in 32 bits of bytes, too", arguments: [240, 1_920, 48_000])
+    @Test("No stream starts by itself, and the number has 32 bits in bytes, too", arguments: [240, 1_920, 48_000])
     func size(period: Int) {
         for periods in [2, 8, 40, 1_000] {
             let format = format(period, period * periods)

@@ -24,8 +24,13 @@ final class CallLog: Sendable {
     }
 
     /// Something that the user should know but the engine has no event for.
-    func warn(_ text: String) {
-        if json { tell(CallEvent(type: "warning", detail: text)) } else { Console.complain("warning: \(text)") }
+    func warn(_ text: String) { warn(text, as: "warning") }
+
+    /// The same of a microphone that is switched off.
+    func warn(ofSilence text: String) { warn(text, as: "microphone_silent") }
+
+    private func warn(_ text: String, as type: String) {
+        if json { tell(CallEvent(type: type, detail: text)) } else { Console.complain("warning: \(text)") }
     }
 
     /// What the user did.

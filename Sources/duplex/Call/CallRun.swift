@@ -134,12 +134,17 @@ struct CallRun {
     /// Counts, and shows the time, until it is cancelled.
     private func observe(_ engine: VoiceEngine) async -> RunEnding? {
         var hasWarned = false
+        var hasToldSilence = false
         while !Task.isCancelled {
             await tally.look(at: engine)
             await show(engine)
             if tally.isSilenced, !hasWarned {
                 hasWarned = true
                 log.warn("nothing that you say is sent; the token may not allow speaking")
+            }
+            if files == nil, tally.isMicrophoneDead, !hasToldSilence {
+                hasToldSilence = true
+                log.warn(ofSilence: "the microphone gives digital silence; \(HeardLevel.silenceRemedy)")
             }
             try? await Task.sleep(for: CallTally.period)
         }

@@ -9,6 +9,7 @@ final class CallTally: Sendable {
         /// The last second of which statistics were told.
         var toldSeconds = 0
         var talkers = HeardTalkers()
+        var microphone = MicrophoneWatch()
     }
 
     /// How often to look: what a talker's last moments may lack in the counts.
@@ -23,6 +24,8 @@ final class CallTally: Sendable {
         guard let statistics = try? await engine.statistics() else { return }
         state.withLock { state in
             state.latest = statistics
+            state.microphone.look(
+                level: statistics.uplink.inputLevel, frames: statistics.device.capture.frames)
             state.talkers.take(
                 statistics.streams.map { ($0.synchronizationSource, HeardCounts($0.playout)) })
         }
@@ -35,6 +38,9 @@ final class CallTally: Sendable {
             return latest.device.capture.frames > 48_000 && latest.uplink.packetsSent == 0
         }
     }
+
+    /// Whether the microphone has given nothing but digital silence.
+    var isMicrophoneDead: Bool { state.withLock { $0.microphone.isDead } }
 
     /// Shows the meters on a terminal.
     func showProgress(isMuted: Bool, name: (ParticipantID) -> String) {

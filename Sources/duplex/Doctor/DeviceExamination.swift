@@ -23,11 +23,7 @@ struct DeviceExamination {
     private var list: Finding {
         let subject = "sound devices"
         guard !devices.isEmpty else {
-            return Finding(
-                .degraded, subject, "none is listed",
-                remedy: SystemFile.exists("/dev/snd")
-                    ? "join group audio and log in again"
-                    : "plug in a sound card; 'duplex demo' and calls with files work without")
+            return Finding(.degraded, subject, "none is listed", remedy: Self.absence)
         }
         let microphones = devices.count { Self.isUsable($0.capture) }
         let speakers = devices.count { Self.isUsable($0.playback) }
@@ -36,8 +32,28 @@ struct DeviceExamination {
         return Finding(
             trouble || microphones == 0 || speakers == 0 ? .degraded : .ok, subject,
             "\(detail); 'duplex devices' lists them",
-            remedy: trouble ? "some may not be opened: join group audio and log in again" : nil,
+            remedy: trouble
+                ? "some may not be opened: join group audio and log in again"
+                : Self.missing(microphones: microphones, speakers: speakers),
             values: ["capture": Double(microphones), "playback": Double(speakers)])
+    }
+
+    /// What to do where there is no device at all.
+    private static var absence: String {
+        if SystemFile.exists("/dev/snd") { return "join group audio and log in again" }
+        return Finding.isContainer
+            ? "start the container with --device /dev/snd --group-add audio, or call with files"
+            : "plug in a sound card; 'duplex demo' and calls with files work without"
+    }
+
+    /// What to do where a direction has no device; nil where both have.
+    static func missing(microphones: Int, speakers: Int) -> String? {
+        guard microphones == 0 || speakers == 0 else { return nil }
+        let what = microphones == 0 ? (speakers == 0 ? "sound card" : "microphone") : "loudspeaker"
+        return """
+            plug in a \(what), end the program that holds it, or choose the card's profile that has one in the sound \
+            settings
+            """
     }
 
     /// Whether the engine's own choice works.

@@ -36,7 +36,15 @@ struct EchoExamination {
         let result = try AecProcessing(settings: ProcessingSettings(echo: .soft), backend: .native).run(
             AecManifest.Item(mic: capture, ref: playback, out: nil, near: nil), microphone: microphone,
             reference: reference, near: nil, rate: 48_000)
-        return Self.judge(result.summary, subject: "echo of \(playback) in \(capture)", xruns: xruns)
+        let findings = Self.judge(result.summary, subject: "echo of \(playback) in \(capture)", xruns: xruns)
+        var heard = HeardLevel()
+        heard.add(microphone.span)
+        guard heard.isDead else { return findings }
+        return findings + [
+            Finding(
+                .degraded, "microphone \(capture)", "gives digital silence: nothing can be said of its echo",
+                remedy: HeardLevel.silenceRemedy)
+        ]
     }
 
     /// What the device heard and what it played, on one clock.

@@ -74,13 +74,20 @@ struct RoundTripExamination {
     static func judge(_ pair: Pair, _ result: DeviceLoopback.Result) -> Finding {
         let (subject, tally) = ("round trip of \(pair.name)", result.tally)
         var values = ["confidence": tally.confidence, "xruns": Double(tally.xruns)]
+        values["microphone_dbfs"] = tally.heard.decibels
         let remedy =
             tally.xruns > 0 ? "grant real-time priority, or use longer periods (--period)" : nil
         let xruns = tally.xruns > 0 ? ", with \(tally.xruns) xruns" : ""
+        if tally.heard.isDead {
+            return Finding(
+                .degraded, subject, "not measured: the microphone gives digital silence\(xruns)",
+                remedy: HeardLevel.silenceRemedy, values: values)
+        }
         guard let latency = tally.latency else {
+            let level = tally.heard.decibels.map { ", where the microphone gave \($0.fixed(0)) dBFS" } ?? ""
             return Finding(
                 tally.xruns > 0 ? .degraded : .ok, subject,
-                "not measured: the pulse was heard in \(tally.found) of \(tally.wanted) rounds; a headset, a muted mixer or no loop\(xruns)",
+                "not measured: the pulse was heard in \(tally.found) of \(tally.wanted) rounds\(level); a headset, a muted mixer or no loop\(xruns)",
                 remedy: remedy, values: values)
         }
         values["round_trip_p50_ms"] = latency.median

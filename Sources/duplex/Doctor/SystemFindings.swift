@@ -45,7 +45,7 @@ extension Finding {
     }
 
     /// Docker and Podman leave these marks.
-    private static var isContainer: Bool { SystemFile.exists("/.dockerenv") || SystemFile.exists("/run/.containerenv") }
+    static var isContainer: Bool { SystemFile.exists("/.dockerenv") || SystemFile.exists("/run/.containerenv") }
 
     static var memoryLock: Finding {
         // What `duplex call` asks for; an engine in another program locks its rings alone unless told.

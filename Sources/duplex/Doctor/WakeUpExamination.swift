@@ -18,30 +18,51 @@ struct WakeUpExamination {
         let (urgent, ordinary) = (measurement(priority: priority), measurement(priority: 0))
         let worst = Self.worstTolerated
         let scheduling = urgent?.scheduling
-        let stolenBefore = Self.stolenMilliseconds
+        let (stolenBefore, throttledBefore) = (Self.stolenMilliseconds, Self.throttledMilliseconds)
         let (urgentWakes, ordinaryWakes) = (urgent?.wait(), ordinary?.wait())
         let stolen = Self.stolenMilliseconds.flatMap { after in stolenBefore.map { after - $0 } } ?? 0
+        let throttled = Self.throttledMilliseconds.flatMap { after in throttledBefore.map { after - $0 } } ?? 0
+        let advice = Self.remedy(stolen: stolen, throttled: throttled)
         guard case .realtime = scheduling, let urgentWakes else {
             return [
                 Finding(.ok, "wake-up at SCHED_FIFO", "not measured: no real-time priority"),
                 Self.finding(
                     "wake-up of ordinary threads", ordinaryWakes, tolerating: worst,
-                    remedy: "grant real-time priority\(Self.remedy(stolen))"),
+                    remedy: "grant real-time priority\(advice)"),
             ]
         }
         return [
             Self.finding(
                 "wake-up at SCHED_FIFO", urgentWakes, tolerating: worst,
-                remedy: "not even real-time priority helps\(Self.remedy(stolen))"),
+                remedy: "not even real-time priority helps\(advice)"),
             // No sound depends on these where the others have their priority.
             Self.finding("wake-up of ordinary threads", ordinaryWakes, tolerating: nil, remedy: ""),
         ]
     }
 
-    private static func remedy(_ stolen: Double) -> String {
-        stolen > 0
-            ? "; the host of this virtual machine took \(stolen.fixed(0)) ms away meanwhile: give it processors of its own"
-            : "; close what keeps the processors busy"
+    static func remedy(stolen: Double, throttled: Double) -> String {
+        if stolen > 0 {
+            return
+                "; the host of this virtual machine took \(stolen.fixed(0)) ms away meanwhile: give it processors of its own"
+        }
+        if throttled > 0 {
+            return
+                "; a limit of processor time held the process up for \(throttled.fixed(0)) ms meanwhile: raise it (--cpus, CPUQuota=)"
+        }
+        return "; close what keeps the processors busy"
+    }
+
+    /// The time for which a limit on this process's group kept it from running (cgroup v2, `cpu.stat`); nil where there
+    /// is no limit, or the kernel does not tell.
+    private static var throttledMilliseconds: Double? {
+        let own = SystemFile.text("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::") }
+        let paths = ["/sys/fs/cgroup\(own?.dropFirst(3) ?? "")/cpu.stat", "/sys/fs/cgroup/cpu.stat"]
+        return paths.lazy.compactMap { SystemFile.text($0) }.first.flatMap { throttling(in: $0) }
+    }
+
+    static func throttledMilliseconds(in text: String) -> Double? {
+        let line = text.split(separator: "\n").first { $0.hasPrefix("throttled_usec ") }
+        return line?.split(separator: " ").last.flatMap { Double($0) }.map { $0 / 1_000 }
     }
 
     /// The time that the host of a virtual machine gave to others, of all processors together (proc(5), /proc/stat);

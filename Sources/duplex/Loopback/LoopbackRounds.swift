@@ -9,8 +9,8 @@ struct LoopbackRounds {
     /// How often frames are moved: often enough for the shortest rings, seldom enough to leave the processor to what is
     /// measured.
     private static let pace = Duration.milliseconds(10)
-    /// A device that moves nothing for this many paces has stopped: 2 s.
-    private static let stallLimit = 200
+    /// A device that moves nothing for this many paces has stopped: 5 s, since some take seconds to begin.
+    private static let stallLimit = 500
 
     /// What is told of each round when it is over.
     typealias Report = (LoopbackRound, _ number: Int) async throws -> Void
@@ -26,6 +26,7 @@ struct LoopbackRounds {
             try await run(&probe, watch, &tally, report)
             tally.xruns += probe.stream.xruns
             tally.driftPPM = probe.stream.driftPPM ?? tally.driftPPM
+            tally.heard.add(probe.stream.captured.level)
         }
         if !tally.isOver { tally.cutShort() }
         Console.endProgress()
@@ -53,7 +54,7 @@ struct LoopbackRounds {
             moved = probe.framesMoved
             guard idle < Self.stallLimit else {
                 throw Failure(
-                    .unavailable, "the sound device has started and moves no sound; try another, or its 'plug:'")
+                    .unavailable, "the sound device has started and moves no sound; try another, or its 'plughw:'")
             }
         }
     }

@@ -9,6 +9,8 @@ struct LoopbackTally: Equatable {
     var xruns = 0
     /// How much faster the capture clock runs than the playback clock, in ppm.
     var driftPPM: Double?
+    /// What the microphone gave in all rounds.
+    var heard = HeardLevel()
 
     /// Below this share of rounds in which the pulse was found, nothing was measured.
     static let leastConfidence = 0.5

@@ -6,6 +6,8 @@ struct ProbeRecording {
     private(set) var samples: [Float] = []
     /// The number of the first of ``samples``.
     private(set) var firstFrame = 0
+    /// Of all that ever passed.
+    private(set) var level = HeardLevel()
     /// The times of some of the frames, in order; the others lie between at the nominal rate.
     private var marks: [(frame: Int, time: MonotonicTime)] = []
 
@@ -15,6 +17,7 @@ struct ProbeRecording {
     /// Takes the next frames, the first of which was in the air at `time`.
     mutating func append(_ frames: Span<Float>, time: MonotonicTime) {
         marks.append((endFrame, time))
+        level.add(frames)
         for index in frames.indices { samples.append(frames[index]) }
     }
 
