@@ -246,6 +246,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         carrier.handleTimeout(now: now)
         if let due = answerDueAt, now >= due {
             answerDueAt = nil
+            // What has come was not enough to come in by, as where a network drops what is longer: another address may be.
+            isAnswered = false
             if session.path == path { session.pathClosed(.handshakeTimedOut, now: now) }
         }
         session.handleTimeout(now: now)

@@ -227,6 +227,25 @@ struct RoomJoinTests {
         #expect(rooms.clients[alice].session.path > 1)
     }
 
+    @Test func anAddressThatOnlyAsksForACookieIsLeftForTheNext() throws {
+        // Given a server one of whose addresses has short answers pass alone: it asks alice for a cookie
+        var rooms = SimulatedRooms()
+        rooms.keepsCopies = true
+        let narrow = SimulatedRooms.endpoint(900)
+        let alice = try rooms.addClient("alice@kitchen", servers: [narrow, SimulatedRooms.server])
+        rooms.run(for: .milliseconds(10))
+        let hello = try #require(rooms.copies.first { $0.destination == narrow }).bytes
+        var question: [UInt8] = [13, 2] + hello[2..<10] + [UInt8](repeating: 7, count: 16)
+        var datagram = question.mutableSpan
+        let outcome = rooms.clients[alice].guest.receive(&datagram, now: rooms.now)
+        #expect(outcome == .control)
+        // When nothing more comes of it
+        rooms.run(for: RoomTimers.handshakeSilence + .milliseconds(500))
+        // Then she is in by the next
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].server == SimulatedRooms.server)
+    }
+
     @Test func mediaMayGoAfterFourRoundTrips() throws {
         // Given 20 ms each way, and the flights of DTLS
         var rooms = RoomsOver<Scripted>()
