@@ -61,6 +61,9 @@ struct SpokenEndTests {
         /// Lets the button go, for which 300 ms are kept.
         mutating func letGo() { gate.close(keeping: 14_400, packetFrames: sender.packetFrames) }
 
+        /// Has silence be sent in place of what is muted.
+        mutating func sendSilence() { sender.setMuteKind(.silence) }
+
         mutating func interrupt() -> Bool { sender.begin(generation: 1, now: time) }
 
         private mutating func pass(_ block: [Float], isAudible: Bool) throws {
@@ -152,6 +155,18 @@ struct SpokenEndTests {
         // When less follows than is kept
         for _ in 0..<12 { try bench.speak() }
         try Self.expectRest(behind: packets + 1, of: &bench)
+    }
+
+    @Test(
+        "Given a button that is let go where silence is sent while muted, when what is kept has come, then nothing comes late",
+        arguments: [0, 1])
+    func keptSilence(block: Int) throws {
+        var bench = try Bench()
+        bench.sendSilence()
+        for _ in 0..<98 + block { try bench.speak() }
+        bench.letGo()
+        for _ in 0..<100 { try bench.speak() }
+        try Self.expectRest(behind: 50, of: &bench)
     }
 
     @Test("Given a voice that is interrupted, when it falls silent, then nothing more is sent of it")

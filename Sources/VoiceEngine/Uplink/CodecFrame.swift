@@ -16,6 +16,8 @@ struct CodecFrame: ~Copyable {
     private(set) var isAudible = false
     /// Whether any of it is to be sent, were it not muted.
     private(set) var isSent = false
+    /// Whether none of it is shut out.
+    private(set) var isWhole = true
 
     /// Begins with what was at the ADC then.
     mutating func begin(at adcTime: MonotonicTime) { time = adcTime }
@@ -27,6 +29,8 @@ struct CodecFrame: ~Copyable {
             isAudible = isAudible || moment.isAudible
             level = max(level, moment.level)
             hasVoice = hasVoice || moment.hasVoice
+        } else {
+            isWhole = false
         }
         for index in block.indices { samples[count + index] = block[index] }
         count += block.count
@@ -53,5 +57,6 @@ struct CodecFrame: ~Copyable {
         hasVoice = false
         isAudible = false
         isSent = false
+        isWhole = true
     }
 }

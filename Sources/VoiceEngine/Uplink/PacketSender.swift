@@ -145,7 +145,7 @@ struct PacketSender: ~Copyable {
         guard frame.count >= frames else { return }
         if stream != nil {
             for first in stride(from: 0, to: frame.count, by: frames) {
-                if !speech.isCut && (frame.isAudible || frame.isSent && (rest > 0 || mute.sends(frames))) {
+                if sends(frames) {
                     rest = frame.isAudible ? restFrames : max(rest - frames, 0)
                     send(first..<first + frames, end: end, clock: clock, to: &outlet, statistics: &statistics)
                 } else {
@@ -155,6 +155,13 @@ struct PacketSender: ~Copyable {
             }
         }
         frame.clear()
+    }
+
+    /// Whether the next so many frames are sent. What is muted and partly shut out is not: it has waited for the gate.
+    private mutating func sends(_ frames: Int) -> Bool {
+        if speech.isCut { return false }
+        if frame.isAudible { return true }
+        return frame.isSent && (rest > 0 || frame.isWhole && mute.sends(frames))
     }
 
     /// Frames that the device lost leave a hole in the RTP timestamps too, so that the far end conceals instead of
