@@ -84,17 +84,29 @@ static void block_signals(sigset_t *previous) {
     pthread_sigmask(SIG_BLOCK, &blocked, previous);
 }
 
+static int create_realtime(dv_thread *thread, int priority) {
+    pthread_attr_t attributes;
+    struct sched_param parameters = {.sched_priority = priority};
+    pthread_attr_init(&attributes);
+    pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+    int error = pthread_attr_setschedparam(&attributes, &parameters);
+    if (!error) error = pthread_create(&thread->handle, &attributes, run, thread);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+int dv_permitted_priority(int priority, int limit) { return priority < limit ? priority : limit; }
+
 static int create(dv_thread *thread, int priority, int asks_kernel, dv_realtime_broker broker, dv_scheduling *granted) {
     if (priority > 0 && asks_kernel) {
-        pthread_attr_t attributes;
-        struct sched_param parameters = {.sched_priority = priority};
-        pthread_attr_init(&attributes);
-        pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-        pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
-        int error = pthread_attr_setschedparam(&attributes, &parameters);
-        if (!error) error = pthread_create(&thread->handle, &attributes, run, thread);
-        pthread_attr_destroy(&attributes);
-        *granted = (dv_scheduling){.priority = error ? 0 : priority, .error = error};
+        int taken = priority, error = create_realtime(thread, taken);
+        const int permitted = dv_permitted_priority(priority, dv_realtime_priority_limit());
+        if (error == EPERM && permitted > 0 && permitted < priority) {
+            taken = permitted;
+            error = create_realtime(thread, taken);
+        }
+        *granted = (dv_scheduling){.priority = error ? 0 : taken, .error = error};
         if (!error) return 0;
     } else if (priority > 0) {
         granted->error = EPERM;

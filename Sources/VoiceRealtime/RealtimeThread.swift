@@ -26,8 +26,8 @@ extension ThreadError: CustomStringConvertible {
 
 /// How a thread is scheduled, as granted and not as asked.
 public enum ThreadScheduling: Equatable, Sendable {
-    /// SCHED_FIFO at the priority that was asked for, 1 to 99; or, where the kernel did not permit that and RealtimeKit
-    /// did, SCHED_RR at this lower one.
+    /// SCHED_FIFO at the priority that was asked for, 1 to 99, or at the process's limit (RLIMIT_RTPRIO) where that is
+    /// lower; or, where the kernel did not permit it and RealtimeKit did, SCHED_RR at this lower one.
     case realtime(priority: Int)
     /// The ordinary scheduler, because nothing else was asked for.
     case ordinary

@@ -76,6 +76,14 @@ struct RealtimeBrokerLiveTests {
         #expect(report.askedBefore.load(ordering: .acquiring) == 0)
     }
 
+    @Test("a limit that is lower than what is asked for is taken, in the same order")
+    func limit() {
+        #expect([55, 60, 71, 72].map { dv_permitted_priority($0, 95) } == [55, 60, 71, 72])
+        #expect([55, 60, 71, 72].map { dv_permitted_priority($0, 65) } == [55, 60, 65, 65])
+        #expect(dv_permitted_priority(72, 10) == 10)
+        #expect(dv_permitted_priority(72, 0) == 0)
+    }
+
     @Test("the engine's priorities keep their order on RealtimeKit's scale of 20")
     func scale() {
         // Network, media, capture, playback.

@@ -38,9 +38,10 @@ typedef struct {
 } dv_scheduling;
 
 /// Starts a thread that runs `body(context)` once, with all signals blocked but those of a crash. `name` keeps its
-/// first 15 bytes. `priority` 1 to 99 asks for SCHED_FIFO, 0 for the ordinary scheduler. Where the kernel does not
-/// permit it (EPERM), or is not to be asked, `broker` is, unless it is NULL; the body begins when it has answered. A
-/// refusal is not an error: the thread runs all the same. Returns 0 and the thread in `*out`, or an errno.
+/// first 15 bytes. `priority` 1 to 99 asks for SCHED_FIFO, 0 for the ordinary scheduler; where the process's limit is
+/// lower, that is asked for. Where the kernel does not permit it (EPERM), or is not to be asked, `broker` is, unless it
+/// is NULL; the body begins when it has answered. A refusal is not an error: the thread runs all the same. Returns 0 and
+/// the thread in `*out`, or an errno.
 int dv_thread_start(
     dv_thread **out, const char *name, int priority, int asks_kernel, dv_realtime_broker broker, dv_thread_body body, void *context,
     dv_scheduling *granted);
@@ -52,6 +53,9 @@ int dv_ask_realtime_kit(int64_t thread, int priority);
 
 /// `priority` of 99 on a scale up to `highest`, in the same order; at least 1.
 int dv_scaled_priority(int priority, int highest);
+
+/// The highest priority up to `priority` that a process of this `limit` may ask for; 0 for none.
+int dv_permitted_priority(int priority, int limit);
 
 /// Waits for the thread's end: every caller does, on any thread and as often as it likes. On the thread itself it
 /// returns at once.

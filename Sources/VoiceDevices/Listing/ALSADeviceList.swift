@@ -59,6 +59,16 @@ extension ALSADeviceDescription {
     }
 
     private static func state(of name: String, _ direction: DeviceDirection) -> State {
+        do throws(DeviceError) {
+            return try ALSAOpening.run(name, direction, discard: { (_: State) in }) { () throws(DeviceError) in
+                Self.opened(name, direction)
+            }
+        } catch {
+            return .unusable(reason: "\(error)")
+        }
+    }
+
+    private static func opened(_ name: String, _ direction: DeviceDirection) -> State {
         var opened: OpaquePointer?
         let code = direction == .capture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
         let error = unsafe dv_pcm_open(&opened, name, code)

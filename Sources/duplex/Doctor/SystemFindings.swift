@@ -17,6 +17,11 @@ extension Finding {
                     .degraded, subject,
                     "SCHED_FIFO \(wanted) is refused (\(systemReason(errno))); the limit is \(RealtimeLimits.highestPriority)",
                     remedy: realtimeRemedy)
+            case .realtime(let granted) where granted < wanted && granted == RealtimeLimits.highestPriority:
+                return Finding(
+                    .ok, subject,
+                    "SCHED_FIFO \(granted) is granted, the limit, which goes before all ordinary threads; \(wanted) is not permitted"
+                )
             case .realtime(let granted) where granted < wanted:
                 return Finding(
                     .ok, subject,
