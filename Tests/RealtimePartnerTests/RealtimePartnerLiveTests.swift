@@ -204,6 +204,28 @@ struct RealtimePartnerLiveTests {
         #expect(await talk.talking.value == nil)
     }
 
+    @Test("a server that has heard somebody begin, and hears nothing any more, is told that the turn is over")
+    func silentMicrophone() async throws {
+        // Given a server that finds speech while the button is held
+        let server = try ScriptedRealtimeServer(answer: Self.hum(0.3))
+        let talk = try await Talk(
+            Self.silence(1), port: server.port, settings: RealtimeSettings(turnDetection: .semantic),
+            mode: .pushToTalk())
+        try await talk.events.wait { if case .ready = $0 { true } else { false } }
+        try talk.conversation?.startSpeech()
+        while server.heard == [0] { try await Task.sleep(for: .milliseconds(20)) }
+        server.send(["type": "input_audio_buffer.speech_started"])
+        // When it is let go, and no sound comes
+        try talk.conversation?.stopSpeech()
+        // Then the turn is ended, and answered, once
+        try await talk.events.wait(Self.isAnswered)
+        #expect(talk.events.answered().map(\.end) == [.complete])
+        #expect(server.requests("input_audio_buffer.commit").count == 1)
+        #expect(server.requests("response.create").count == 1)
+        await talk.engine.stop()
+        #expect(await talk.talking.value == nil)
+    }
+
     @Test("a talk that ends while the server is ahead of what was spoken leaves nothing behind")
     func endsAhead() async throws {
         let server = try ScriptedRealtimeServer(answer: [])

@@ -76,6 +76,9 @@ package final class ScriptedRealtimeServer: Sendable {
         }
     }
 
+    /// Sends the client that came last a message.
+    package func send(_ message: JSON) { _ = notes.links.withLock { $0.last }?.send(message.encoded) }
+
     /// Begins an answer that nobody asked for, as one does that finds by itself when a turn ends.
     package func answerUnasked(_ answer: [Int16]) {
         let link = notes.links.withLock { $0.last }
