@@ -28,7 +28,7 @@ struct Uplink: ~Copyable {
     static let mostPackets: Int = {
         let shortest = OpusFrameDuration.microseconds2500.frames
         let frames = MediaRings.captureFrames + Metronome.mostFrames + OpusFrameDuration.milliseconds60.frames
-        let kept = TalkGate.capacityFrames + JoinPreRoll.longestFrames + longestBlock
+        let kept = TalkGate.capacityFrames + JoinPreRoll.longestFrames + Uplink.longestBlock
         return ((1 + FarEndTable.maximumLines) * frames + kept) / shortest
     }()
 
