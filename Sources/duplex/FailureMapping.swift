@@ -34,7 +34,10 @@ extension Failure {
     /// A device that does not work.
     init(_ error: DeviceError) {
         let advice =
-            if case .notFound = error { "; see 'duplex devices', or call with files by --input and --output" } else {
+            if case .notFound = error {
+                "; see 'duplex devices'; a call can do without one (--capture none, --playback none) or with files "
+                    + "(--input, --output)"
+            } else {
                 ""
             }
         self.init(Code(error.code), error.description + advice)

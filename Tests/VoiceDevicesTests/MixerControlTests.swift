@@ -34,6 +34,11 @@ import Testing
             testDescription: "the microphone's monitoring off, which silences nothing",
             controls: [MixerControl("Mic", .playback, isMuted: true), MixerControl("Beep", .playback, isMuted: true)]),
         Card(
+            testDescription: "a laptop's digital microphone off, and nothing in its socket",
+            controls: [
+                MixerControl("Dmic0", .capture, isMuted: true), MixerControl("Headset Mic", .capture, isMuted: true),
+            ], capture: ["Dmic0", "Headset Mic"]),
+        Card(
             testDescription: "one of two microphones on",
             controls: [MixerControl("Front Mic", .capture, isMuted: true), MixerControl("Rear Mic", .capture)]),
     ]

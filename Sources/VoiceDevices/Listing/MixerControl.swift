@@ -30,7 +30,7 @@ extension MixerControl {
     /// Controls of one connector each: a card is silent when all that it has are.
     private static let connectors: [DeviceDirection: Set<String>] = [
         .playback: ["Speaker", "Headphone", "Front", "Line Out", "Headset", "Headphone+LO", "Speaker+LO"],
-        .capture: ["Mic", "Internal Mic", "Front Mic", "Rear Mic", "Headset Mic", "Line"],
+        .capture: ["Mic", "Internal Mic", "Front Mic", "Rear Mic", "Headset Mic", "Headset", "Dmic0", "Line"],
     ]
 
     /// Those of a card's controls that keep it silent in a direction; none where sound can pass.
