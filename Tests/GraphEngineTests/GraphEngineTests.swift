@@ -138,6 +138,23 @@ struct GraphEngineTests {
         #expect(try AudioFile.read(folder("in.wav"), convertedTo: nil).samples == sound)
     }
 
+    @Test("Given a WAV sink that is never told to begin, then what is at its path stays")
+    func pausedSink() async throws {
+        let folder = try Folder()
+        var numbers = SeededNumbers(seed: 7)
+        let sound = numbers.noise(5_000).map { ($0 * 32_768).rounded() / 32_768 }
+        for name in ["in.wav", "out.wav"] { try AudioFile.write(sound, to: folder(name), sampleRate: 16_000) }
+        let collected = Collected()
+        let json = graph(
+            node("sink", "WavSink", "{\"path\": \"out.wav\", \"isRecording\": false}"), link("inputNode", "sink"))
+        let engine = try GraphEngine.createEngine(json, environment: GraphEnvironment(folder: folder.path))
+        try engine.addEventListener("*", "*") { collected($0) }
+        try await engine.prepare()
+        _ = try await engine.run(file: folder("in.wav"))
+        #expect(try AudioFile.read(folder("out.wav"), convertedTo: nil).samples == sound)
+        #expect(collected.named("finished", of: "sink").isEmpty)
+    }
+
     @Test("Given a WAV sink that has no place, then preparing says so")
     func sinkWithoutPlace() async throws {
         let folder = try Folder()

@@ -1,7 +1,7 @@
 internal import VoiceDevices
 
-/// Writes a WAV file, which begins with the first sound: until then it is not known what is read, and what was at its
-/// path stays.
+/// Writes a WAV file, which begins with the first sound that is recorded: until then it is not known what is read, and
+/// what was at its path stays.
 final class WaveSinkNode: DrainingNode {
     private enum Action: Int { case start, stop }
 
@@ -40,8 +40,10 @@ final class WaveSinkNode: DrainingNode {
     }
 
     nonisolated(nonsending) func drain(waits: Bool) async {
-        begin()
-        write()
+        sound.read { piece in
+            begin()
+            do throws(AudioFileError) { try writer?.write(piece.span) } catch { fail(error) }
+        }
     }
 
     private func begin() {
@@ -54,15 +56,8 @@ final class WaveSinkNode: DrainingNode {
         }
     }
 
-    private func write() {
-        sound.read { piece in
-            begin()
-            do throws(AudioFileError) { try writer?.write(piece.span) } catch { fail(error) }
-        }
-    }
-
     nonisolated(nonsending) func finish() async {
-        write()
+        await drain(waits: true)
         guard let whole = writer.take() else { return }
         let frames = whole.frames
         do throws(AudioFileError) {
