@@ -17,8 +17,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var otherServers: [EndpointAddress]
     /// Whether the server's name still leads there, as far as is known.
     private var isNamed = true
-    /// Whether anything has come from there by this path, and when something more must have, or the next one is tried.
-    private var isAnswered = true
+    /// Whether this path has opened, and when something must have come from there before that, or the next one is tried.
+    private var hasOpened = true
     private var answerDueAt: Duration?
     private var peers: PeerTable<Security>
     /// The path in use, and the session's number of it.
@@ -68,15 +68,15 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         return session.state != .idle && session.path != path
     }
 
-    /// Where the next path leads: to the server's next address where nothing has come from the last, or its name does
-    /// not lead there any more.
+    /// Where the next path leads: to the server's next address where the last path has not opened, or the name does not
+    /// lead there any more. What came by it was not enough then, as where a network drops what is longer.
     package mutating func nextServer() -> EndpointAddress {
-        if !isAnswered || !isNamed, !otherServers.isEmpty {
+        if !hasOpened || !isNamed, !otherServers.isEmpty {
             otherServers.append(server)
             server = otherServers.removeFirst()
             isNamed = true
         }
-        isAnswered = true
+        hasOpened = true
         return server
     }
 
@@ -92,7 +92,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Makes the next path, through a socket that has just been opened.
     package mutating func connect(now: Duration) {
         path = session.path
-        isAnswered = false
+        hasOpened = false
         // Who comes back takes its next path in time anyway.
         answerDueAt = session.state == .joining && !otherServers.isEmpty ? now + RoomTimers.addressTime : nil
         carrier = DatagramCarrier(estimator: carrier.estimator)
@@ -102,7 +102,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// There is no socket for the next path, as without a network. The session makes another one soon.
     package mutating func cannotConnect(now: Duration) {
         path = session.path
-        isAnswered = false
+        hasOpened = false
         // Who leaves has a time limit already.
         if session.state != .leaving { session.pathClosed(.here, now: now) }
     }
@@ -138,6 +138,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
             case .closed(let closed, let reason) where closed == peer:
                 peer = nil
                 if session.path == path { session.pathClosed(reason, now: now) }
+            case .opened(let opened) where opened == peer: hasOpened = true
             case .doubted(let doubted) where doubted == peer: session.pathDoubted(now: now)
             case .confirmed(let confirmed) where confirmed == peer: session.pathConfirmed()
             case .opened, .spoke, .moved, .doubted, .confirmed, .closed: break
@@ -177,7 +178,6 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     private mutating func recordAnswer(now: Duration) {
-        isAnswered = true
         answerDueAt = nil
         // Who comes back takes its next path in time anyway.
         guard session.state == .joining, session.path == path, let peer, !peers.isOpen(peer) else { return }
@@ -246,8 +246,6 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         carrier.handleTimeout(now: now)
         if let due = answerDueAt, now >= due {
             answerDueAt = nil
-            // What has come was not enough to come in by, as where a network drops what is longer: another address may be.
-            isAnswered = false
             if session.path == path { session.pathClosed(.handshakeTimedOut, now: now) }
         }
         session.handleTimeout(now: now)

@@ -234,11 +234,7 @@ struct RoomJoinTests {
         let narrow = SimulatedRooms.endpoint(900)
         let alice = try rooms.addClient("alice@kitchen", servers: [narrow, SimulatedRooms.server])
         rooms.run(for: .milliseconds(10))
-        let hello = try #require(rooms.copies.first { $0.destination == narrow }).bytes
-        var question: [UInt8] = [13, 2] + hello[2..<10] + [UInt8](repeating: 7, count: 16)
-        var datagram = question.mutableSpan
-        let outcome = rooms.clients[alice].guest.receive(&datagram, now: rooms.now)
-        #expect(outcome == .control)
+        try rooms.askForCookie(alice, from: narrow)
         // When nothing more comes of it
         rooms.run(for: RoomTimers.handshakeSilence + .milliseconds(500))
         // Then she is in by the next

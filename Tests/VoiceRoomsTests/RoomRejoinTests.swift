@@ -177,6 +177,26 @@ struct RoomRejoinTests {
         #expect(rooms.directory.participantCount == 2)
     }
 
+    @Test func whoComesBackLeavesAnAddressByWhichNoPathOpens() throws {
+        // Given alice, whose server has another address, where what is short alone passes, and does not answer for a while
+        var rooms = SimulatedRooms()
+        rooms.keepsCopies = true
+        let narrow = SimulatedRooms.endpoint(900)
+        let alice = try rooms.addClient("alice@kitchen", servers: [SimulatedRooms.server, narrow])
+        rooms.run(for: .seconds(1))
+        try #require(rooms.clients[alice].session.state == .joined)
+        rooms.serverIsAlive = false
+        for _ in 0..<200 where rooms.clients[alice].server != narrow { rooms.run(for: .milliseconds(100)) }
+        // When she tries that and is asked for a cookie, and her server is there again
+        try #require(rooms.clients[alice].server == narrow)
+        try rooms.askForCookie(alice, from: narrow)
+        rooms.serverIsAlive = true
+        // Then her next path leads there
+        rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].server == SimulatedRooms.server)
+    }
+
     @Test func aNewAddressNeedsAnAuthenticatedRejoin() throws {
         // Given alice and bob, and a route from alice to bob
         var rooms = try kitchen("alice", "bob")

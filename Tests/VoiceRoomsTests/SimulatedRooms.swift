@@ -244,6 +244,15 @@ struct RoomsOver<Security: SimulatedSecurity> {
         return Array(bytes[..<count])
     }
 
+    /// Has a client asked for a cookie from where it is shaking hands; its hellos are kept in ``copies``.
+    func askForCookie(_ index: Int, from server: EndpointAddress) throws {
+        let hello = try #require(copies.last { $0.destination == server }).bytes
+        var question: [UInt8] = [13, 2] + hello[2..<10] + [UInt8](repeating: 7, count: 16)
+        var datagram = question.mutableSpan
+        let outcome = clients[index].guest.receive(&datagram, now: now)
+        #expect(outcome == .control)
+    }
+
     /// Has the server take a control datagram of a peer, and count what it does not understand.
     func take(_ datagram: [UInt8], from peer: PeerID) { serving.host.take(datagram.span, from: peer, now: now) }
 
