@@ -402,6 +402,33 @@ struct ServedSessionHostileTests {
         #expect(orders.last == .detect(talk.session.settings.detection, rate: 24_000))
     }
 
+    @Test("a turn in which no more sound comes is over, once; where nobody speaks nothing is")
+    func inputStopped() throws {
+        var talk = try ServedTalk(isManual: false)
+        try talk.append(.seconds(1))
+        _ = try talk.takeOrders()
+        _ = try talk.takeMessages()
+        talk.session.inputStopped()
+        #expect(try talk.takeTypes() == [])
+        #expect(try talk.takeOrders() == [])
+        // Given somebody who has begun
+        talk.session.speechStarted(at: .milliseconds(500))
+        _ = try talk.takeMessages()
+        // When no sound comes
+        talk.session.inputStopped()
+        talk.session.inputStopped()
+        // Then what was said is a turn, and is answered; what is said later is found anew
+        #expect(
+            try talk.takeTypes() == [
+                "input_audio_buffer.speech_stopped", "input_audio_buffer.committed", "conversation.item.added",
+                "conversation.item.done", "response.created",
+            ])
+        let orders = try talk.takeOrders()
+        let lengths = orders.compactMap { if case .recognise(_, let samples, _) = $0 { samples.count } else { nil } }
+        #expect(lengths == [24_000 * 8 / 10])
+        #expect(orders.last == .detect(talk.session.settings.detection, rate: 24_000))
+    }
+
     @Test("an answer without end is cut")
     func longAnswer() throws {
         var talk = try ServedTalk()

@@ -18,6 +18,8 @@ actor ServedClient {
     private let synthesiser: any Synthesiser
     private let tell: @Sendable (ServedEvent) -> Void
     private let start = ContinuousClock.now
+    /// When its last sound came.
+    private var heardAt = Duration.zero
     private var session: ServedSession
     private var finder: SpeechFinder?
     private var recognitions: [String: Task<Void, Never>] = [:]
@@ -28,6 +30,9 @@ actor ServedClient {
     private var splitter = SentenceSplitter()
     /// Nobody is there to be answered any more.
     private var isGone = false
+
+    /// How long nothing comes within a turn before that is over: longer than a network that is of use stalls.
+    private static let inputPatience = Duration.seconds(5)
 
     init(
         _ link: WebSocketLink, _ settings: ServedSettings, _ desk: RecogniserDesk, _ responder: any Responder,
@@ -43,6 +48,13 @@ actor ServedClient {
 
     /// Until the client is gone.
     func run() async {
+        let watch = Task {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(1))
+                watchInput()
+            }
+        }
+        defer { watch.cancel() }
         while let event = await link.next() {
             switch event {
             case .opened:
@@ -83,7 +95,14 @@ actor ServedClient {
         }
     }
 
+    private func watchInput() {
+        guard !isGone, start.duration(to: .now) - heardAt >= Self.inputPatience else { return }
+        session.inputStopped()
+        carryOut()
+    }
+
     private func listen(_ samples: [Int16]) {
+        heardAt = start.duration(to: .now)
         var events: [SpeechFinder.Event] = []
         finder?.take(samples) { events.append($0) }
         for event in events {

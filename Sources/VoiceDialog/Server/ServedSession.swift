@@ -243,6 +243,14 @@ package struct ServedSession: Sendable {
         stopSpeech(at: detectionStart + input.count(time), until: detectionStart + input.count(heard))
     }
 
+    /// No sound has come for long, as from a client that sends no silence, or whose microphone is gone: whoever spoke has
+    /// finished.
+    package mutating func inputStopped() {
+        guard settings.detection != nil, speech != nil else { return }
+        stopSpeech(at: input.end, until: input.end)
+        detect()
+    }
+
     private mutating func tellSpeechStopped(at position: Int) {
         guard let item = speech else { return }
         send(
