@@ -36,6 +36,25 @@ struct DefaultCardTests {
         }
     }
 
+    @Test("a PCM is a sound server's by its own type, or by what the default means")
+    func served() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("asound.conf")
+        let pipewire = "pcm.pipewire { type pipewire }\npcm.tape { type file }"
+        for (text, expected) in [
+            (pipewire + "\npcm.!default { type pipewire }", ["default", "pipewire", "pipewire:NODE=1"]),
+            (pipewire + "\npcm.!default tape", ["pipewire", "pipewire:NODE=1"]),
+        ] {
+            try write(text, to: path, in: folder)
+            var standard = DefaultCard(files: path)
+            var served: [String] = []
+            for name in ["default", "pipewire", "pipewire:NODE=1", "tape", "hw:0,0", "no such name"] {
+                if standard.isServed(name) { served.append(name) }
+            }
+            #expect(served == expected, "\(text)")
+        }
+    }
+
     @Test("a configuration that changes is read again")
     func changes() throws {
         let folder = try TemporaryFolder()

@@ -10,6 +10,8 @@ final class CardBench: Sendable {
     /// A card by its name.
     struct Card: Sendable {
         var isPlugged = true
+        /// Whether it can be captured from.
+        var hasMicrophone = true
         var periodFrames = 240
         /// What it calls itself.
         var description = ""
@@ -29,6 +31,7 @@ final class CardBench: Sendable {
         var now: MonotonicTime
         var cards: [String: Card]
         var standard: String
+        var isServed = false
         var devices: [any VirtualDevice] = []
         var hostages: [PortKeeper] = []
     }
@@ -56,6 +59,12 @@ final class CardBench: Sendable {
         set { state.withLock { $0.standard = newValue } }
     }
 
+    /// Whether a sound server stands behind `default`. To be set before the routes are made.
+    var isServed: Bool {
+        get { state.withLock { $0.isServed } }
+        set { state.withLock { $0.isServed = newValue } }
+    }
+
     /// The name of the card that a PCM's name means.
     func card(_ name: String) -> String { name == "default" ? standard : name }
 
@@ -73,6 +82,14 @@ final class CardBench: Sendable {
         self[name].isPlugged = false
         for case let device as BenchDevice in state.withLock({ $0.devices }) where device.uses(name) {
             device.disconnect()
+        }
+    }
+
+    /// Takes a card's microphone away.
+    func unplugMicrophone(of name: String) {
+        self[name].hasMicrophone = false
+        for case let device as BenchDevice in state.withLock({ $0.devices }) where device.captures(from: name) {
+            device.loseMicrophone()
         }
     }
 
@@ -115,7 +132,8 @@ final class CardBench: Sendable {
                 return device
             },
             // Of a card that was pulled out there is nothing to be read.
-            describe: { [self] name, _ in self[card(name)].isPlugged ? self[card(name)].description : "" })
+            describe: { [self] name, _ in self[card(name)].isPlugged ? self[card(name)].description : "" },
+            isServed: { [self] name in isServed && name == "default" })
     }
 }
 
@@ -148,6 +166,13 @@ final class BenchDevice: VirtualDevice {
         names.contains(name) && session.withLock { $0 != nil }
     }
 
+    func captures(from name: String) -> Bool {
+        configuration.captureName.map(bench.card) == name && session.withLock { $0 != nil }
+    }
+
+    /// Whether what it captures from is there.
+    private var hears: Bool { configuration.captureName.map { bench[bench.card($0)].hasMicrophone } ?? true }
+
     private var names: [String] {
         let names = [configuration.playbackName, configuration.captureName].compactMap { $0 }.map(bench.card)
         return names.count == 2 && names[0] == names[1] ? [names[0]] : names
@@ -160,6 +185,7 @@ final class BenchDevice: VirtualDevice {
         for name in names {
             bench[name].attempts += 1
             guard bench[name].isPlugged else { throw .notFound(name: name, available: []) }
+            guard hears else { throw .io(message: "opening hangs") }
             bench[name].openings += 1
         }
         let card = bench[names.first ?? ""]
@@ -197,8 +223,13 @@ final class BenchDevice: VirtualDevice {
 
     func step(to time: MonotonicTime) {
         // Behind a card that was pulled out nothing moves, but its ports are not let go before the stop.
-        guard names.allSatisfy({ bench[$0].isPlugged }) else { return }
+        guard hears, names.allSatisfy({ bench[$0].isPlugged }) else { return }
         session.withLock { $0?.card.step(to: time) }
+    }
+
+    func loseMicrophone() {
+        let events = session.withLock { $0?.events }
+        events?(.failed(.capture, .io(message: "capture stands still")))
     }
 
     func disconnect() {

@@ -138,6 +138,32 @@ struct DeviceRouteTests {
         #expect(rig.bench[Self.usb].openings == 1)
     }
 
+    @Test("who loses the microphone behind a sound server goes on hearing the others, and is heard when it is back")
+    func lostMicrophone() throws {
+        let rig = try RouteRig(["onboard": card()], .systemDefault, isServed: true)
+        rig.run(.seconds(2))
+        rig.bench.unplugMicrophone(of: "onboard")
+        rig.run(.milliseconds(50))
+        let events = rig.takeRouteEvents()
+        guard case .lost(let loss)? = events.first, events.count == 1 else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(loss.directions == [.capture])
+        #expect(rig.core.route.playback?.format != nil && rig.core.route.capture?.format == nil)
+        let before = rig.core.counters.counts.playback
+        rig.run(.seconds(3))
+        let after = rig.core.counters.counts.playback
+        #expect(abs(after.frames - before.frames - 144_000) <= 2_400)
+        #expect(after.restarts == before.restarts)
+        // When it is there again
+        rig.bench["onboard"].hasMicrophone = true
+        rig.core.noteArrival()
+        rig.run(.milliseconds(50))
+        #expect(rig.core.route.capture?.format != nil)
+        #expect(rig.hearsTalker())
+    }
+
     @Test("the default is waited for where there is none, and followed when it means another card")
     func defaultArrives() throws {
         let cards = ["onboard": card(), "dock": card()]

@@ -21,6 +21,16 @@ struct RouteLegPlanTests {
         #expect(plans("hw:1", nil).map(\.directions) == [[.capture]])
     }
 
+    @Test("behind a sound server microphone and loudspeaker are two, though they have one name")
+    func served() {
+        let served = RouteLegPlan.legs(of: .systemDefault, policy: nil) { $0 == "default" }
+        #expect(served.map(\.directions) == [[.playback], [.capture]])
+        #expect(served.map(\.name) == ["default", "default"])
+        #expect(served.map(\.policy) == [.followDefault, .followDefault])
+        let other = RouteLegPlan.legs(of: .alsa(ALSADeviceConfiguration("hw:1")), policy: nil) { $0 == "default" }
+        #expect(other.map(\.directions) == [[.capture, .playback]])
+    }
+
     @Test("the default is followed, a card that was named is waited for, and the client's own device is left alone")
     func policies() throws {
         #expect(RouteLegPlan.legs(of: .systemDefault, policy: nil).map(\.policy) == [.followDefault])

@@ -23,9 +23,10 @@ final class RouteRig {
 
     init(
         _ cards: [String: CardBench.Card], _ device: DeviceChoice, policy: RoutePolicy? = nil,
-        change: (inout EngineConfiguration) -> Void = { _ in }
+        isServed: Bool = false, change: (inout EngineConfiguration) -> Void = { _ in }
     ) throws {
         bench = CardBench(cards, default: "onboard", start: MonotonicTime(nanoseconds: 1_000_000_000))
+        bench.isServed = isServed
         var configuration = EngineConfiguration.voiceChat
         configuration.device = device
         configuration.routePolicy = policy

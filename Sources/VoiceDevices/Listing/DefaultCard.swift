@@ -63,6 +63,16 @@ package struct DefaultCard: ~Copyable, @unchecked Sendable {
         return .card(identifier: ALSACards.identifier(of: card))
     }
 
+    /// Whether the PCM of this name is a sound server's door; false where alsa-lib's configuration cannot be read.
+    mutating func isServed(_ name: String) -> Bool {
+        guard let standard = look(), let top = unsafe configuration else { return false }
+        let kind = String(name.prefix { $0 != ":" })
+        var meaning = standard
+        if kind != "default" { unsafe meaning = Self.meaning(of: kind, in: top) }
+        if case .server = meaning { return true }
+        return false
+    }
+
     private static func meaning(of name: String, in top: OpaquePointer) -> Meaning {
         if let type = unsafe text("pcm.\(name).type", in: top), servers.contains(type) { return .server(type: type) }
         guard let kind = name.split(separator: ":").first, cardNames.contains(String(kind)),
@@ -116,6 +126,13 @@ enum ALSACards {
 }
 
 extension ALSADevice {
+    /// Whether a PCM is a sound server's, which connects each direction to a device of its own choice. Reads alsa-lib's
+    /// configuration, which takes some milliseconds; opens no PCM. Not real-time safe.
+    package static func isServed(_ name: String) -> Bool {
+        var standard = DefaultCard()
+        return standard.isServed(name)
+    }
+
     /// What the device behind a PCM's name calls itself; nil where it does not tell, as behind a sound server. Opens no
     /// PCM; takes a few milliseconds. Not real-time safe.
     package static func description(of name: String) -> String? {

@@ -56,7 +56,11 @@ final class DeviceRoutes {
         self.accepts = accepts
         choice = configuration.device
         policy = configuration.routePolicy
-        for plan in RouteLegPlan.legs(of: choice, policy: policy) { legs.append(try leg(plan)) }
+        for plan in plans(of: choice) { legs.append(try leg(plan)) }
+    }
+
+    private func plans(of choice: DeviceChoice) -> [RouteLegPlan] {
+        RouteLegPlan.legs(of: choice, policy: policy, isServed: environment.isServed)
     }
 
     private func leg(_ plan: RouteLegPlan) throws(EngineError) -> RouteLeg {
@@ -126,7 +130,7 @@ final class DeviceRoutes {
         -> AudioRoute
     {
         let wanted = try devices.applied(to: choice)
-        let plans = RouteLegPlan.legs(of: wanted, policy: policy)
+        let plans = plans(of: wanted)
         let staying = legs.filter { leg in plans.contains { $0.isSame(as: leg.plan) } }
         let leaving = legs.filter { leg in !plans.contains { $0.isSame(as: leg.plan) } }
         let coming = plans.filter { plan in !legs.contains { $0.plan.isSame(as: plan) } }

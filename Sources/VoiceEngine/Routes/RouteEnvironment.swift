@@ -12,18 +12,22 @@ package struct RouteEnvironment: Sendable {
     package var makeStandIn: @Sendable (_ periodFrames: Int) throws(DeviceError) -> any AudioDevice
     /// What a device calls itself; empty where it does not tell.
     package var describe: @Sendable (_ name: String, DeviceDirection) -> String
+    /// Whether a PCM is a sound server's, which connects each direction to a device of its own.
+    package var isServed: @Sendable (_ name: String) -> Bool
 
     /// Surroundings of one's own.
     package init(
         makeCard: @escaping @Sendable (ALSADeviceConfiguration) -> any AudioDevice,
         probe: @escaping @Sendable (ALSADeviceConfiguration) throws(DeviceError) -> Void,
         makeStandIn: @escaping @Sendable (_ periodFrames: Int) throws(DeviceError) -> any AudioDevice,
-        describe: @escaping @Sendable (_ name: String, DeviceDirection) -> String = { _, _ in "" }
+        describe: @escaping @Sendable (_ name: String, DeviceDirection) -> String = { _, _ in "" },
+        isServed: @escaping @Sendable (_ name: String) -> Bool = { _ in false }
     ) {
         self.makeCard = makeCard
         self.probe = probe
         self.makeStandIn = makeStandIn
         self.describe = describe
+        self.isServed = isServed
     }
 
     /// Periods of the stand-in's buffer.
@@ -40,6 +44,7 @@ package struct RouteEnvironment: Sendable {
                 // Nobody hears it, and with a long buffer a thread that comes late leaves no gap in its times.
                 shape.periods = standInPeriods
                 return try NullDevice(air: SilentAir(), configuration: shape)
-            }, describe: { name, _ in ALSADevice.description(of: name) ?? "" })
+            }, describe: { name, _ in ALSADevice.description(of: name) ?? "" },
+            isServed: { ALSADevice.isServed($0) })
     }
 }

@@ -3,7 +3,8 @@ internal import VoiceDevices
 /// One sound card's part in a route: what is opened together, lost together, and opened again together.
 ///
 /// A headset is one leg of both directions. A microphone and a loudspeaker of different names are two, so that the loss
-/// of one does not disturb the other.
+/// of one does not disturb the other; and so they are behind a sound server, which has one device for each under the
+/// same name.
 struct RouteLegPlan: Sendable {
     /// What the leg is used for.
     let directions: [DeviceDirection]
@@ -20,11 +21,14 @@ struct RouteLegPlan: Sendable {
     static let defaultName = "default"
 
     /// The legs of a choice. A policy that is not given is ``RoutePolicy/followDefault`` for `default`,
-    /// ``RoutePolicy/pinned`` for another PCM, and ``RoutePolicy/fixed`` for a device of the client's own.
-    static func legs(of choice: DeviceChoice, policy: RoutePolicy?) -> [RouteLegPlan] {
+    /// ``RoutePolicy/pinned`` for another PCM, and ``RoutePolicy/fixed`` for a device of the client's own. `isServed`
+    /// says whether a PCM is a sound server's.
+    static func legs(
+        of choice: DeviceChoice, policy: RoutePolicy?, isServed: (String) -> Bool = { _ in false }
+    ) -> [RouteLegPlan] {
         switch choice {
-        case .systemDefault: return legs(of: ALSADeviceConfiguration(defaultName), policy: policy)
-        case .alsa(let configuration): return legs(of: configuration, policy: policy)
+        case .systemDefault: return legs(of: ALSADeviceConfiguration(defaultName), policy, isServed)
+        case .alsa(let configuration): return legs(of: configuration, policy, isServed)
         case .custom(let device):
             return [
                 RouteLegPlan(
@@ -34,9 +38,11 @@ struct RouteLegPlan: Sendable {
         }
     }
 
-    private static func legs(of card: ALSADeviceConfiguration, policy: RoutePolicy?) -> [RouteLegPlan] {
+    private static func legs(
+        of card: ALSADeviceConfiguration, _ policy: RoutePolicy?, _ isServed: (String) -> Bool
+    ) -> [RouteLegPlan] {
         let (capture, playback) = (card.captureName, card.playbackName)
-        if let capture, let playback, capture != playback {
+        if let capture, let playback, capture != playback || isServed(capture) {
             var (left, right) = (card, card)
             left.captureName = nil
             right.playbackName = nil
