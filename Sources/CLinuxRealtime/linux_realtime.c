@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "linux_realtime.h"
+#include "breath.h"
 #include "ordinary_thread.h"
 
 #include <dlfcn.h>
@@ -267,6 +268,21 @@ void dv_event_signal(int event) {
     (void)written;  // EAGAIN means that the counter is full, and so that the event is signalled already.
 }
 
+// In nanoseconds: how long a thread may run without a sleep, how long it then sleeps, and what took longer than any wait that found
+// something to do.
+enum { LONGEST_RUN = 50000000, BREATH = 500000, SLEEP = 100000 };
+
+void dv_breathe(int64_t before) {
+    static _Thread_local int64_t slept_at;
+    const int64_t now = dv_monotonic_nanoseconds();
+    if (now - before > SLEEP || slept_at == 0) slept_at = now;
+    if (now - slept_at < LONGEST_RUN) return;
+    const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    const struct timespec breath = {0, BREATH};
+    if (policy == SCHED_FIFO || policy == SCHED_RR) clock_nanosleep(CLOCK_MONOTONIC, 0, &breath, NULL);
+    slept_at = dv_monotonic_nanoseconds();
+}
+
 int dv_event_wait(int event, int64_t timeout_nanoseconds) {
     struct pollfd descriptor = {.fd = event, .events = POLLIN};
     const int64_t start = dv_monotonic_nanoseconds();
@@ -280,6 +296,7 @@ int dv_event_wait(int event, int64_t timeout_nanoseconds) {
         const int ready = ppoll(&descriptor, 1, timeout_nanoseconds < 0 ? NULL : &timeout, NULL);
         // A signal handler that ran meanwhile is no reason to wake.
         if (ready < 0 && errno == EINTR) continue;
+        dv_breathe(start);
         uint64_t count;
         return ready == 1 && read(event, &count, sizeof count) == sizeof count;
     }

@@ -1,5 +1,7 @@
 #define _GNU_SOURCE
 #include "transport_sockets.h"
+#include "breath.h"
+#include "linux_realtime.h"
 #include "ordinary_thread.h"
 
 #include <arpa/inet.h>
@@ -378,7 +380,9 @@ uint32_t dv_poll_wait(int poll, int64_t timeout_nanoseconds) {
     struct epoll_event events[8];
     int64_t milliseconds = timeout_nanoseconds < 0 ? -1 : (timeout_nanoseconds + 999999) / 1000000;
     if (milliseconds > 60000) milliseconds = 60000;
+    const int64_t before = dv_monotonic_nanoseconds();
     const int ready = epoll_wait(poll, events, 8, (int)milliseconds);
+    dv_breathe(before);
     uint32_t bits = 0;
     for (int i = 0; i < ready; i++) bits |= 1u << events[i].data.u32;
     return bits;
