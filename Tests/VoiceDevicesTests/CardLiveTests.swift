@@ -125,6 +125,26 @@ struct CardLiveTests {
         #expect(session.counters.counts.playback.frames >= 4_800, "\(log.all)")
     }
 
+    @Test("A device that takes more at once than is queued gets as much, however late it begins")
+    func longCycles() throws {
+        // As PipeWire's plugin in a virtual machine: 1,024 frames at a time, some time after each start.
+        let card = VirtualCard(arguments: "START_DELAY_MS=200,GRANULE_FRAMES=1024")
+        defer { card.remove() }
+        let session = try Session()
+        let fixture = try PortFixture(session)
+        let device = ALSADevice(ALSADeviceConfiguration(capture: nil, playback: card.pcm))
+        let log = EventLog()
+        _ = try device.start(capture: fixture.capture, playback: fixture.playback, events: log.note)
+        let limit = MonotonicTime.now().nanoseconds + 60_000_000_000
+        while session.counters.counts.playback.frames < 48_000, MonotonicTime.now().nanoseconds < limit {
+            session.wake.wait(timeout: .milliseconds(10))
+        }
+        device.stop()
+        let counts = session.counters.counts.playback
+        #expect(counts.frames >= 48_000, "\(log.all)")
+        #expect(counts.fillTargetFrames.map { $0 >= 1_200 } == true, "\(log.all)")
+    }
+
     @Test("A jump of the device's position is followed within a buffer", arguments: cases([300, -300, 2_000, -2_000]))
     func jump(frames: Int) throws {
         let run = try CardRun(VirtualCard(arguments: "JUMP_AFTER_S=1,JUMP_FRAMES=\(frames)"))

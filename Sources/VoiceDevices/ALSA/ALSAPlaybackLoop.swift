@@ -109,6 +109,12 @@ struct ALSAPlaybackLoop: ~Copyable, ALSALoop, @unchecked Sendable {
         silentSince = nextTime
         guard cause == .xrun else { return }
         port.recordXrun()
+        // A device that was dry before a period could follow may have begun late, which nobody was late for, and take
+        // more at once than lay there, as a sound server of long cycles does.
+        guard framesMoved > framesPrimed else {
+            _ = tuner.noteXrun(late: 0, at: now)
+            return
+        }
         // Since the wake-up was due that would have filled the queue again: it is dry, so all but a period of it was
         // played meanwhile.
         let dry = now.frames(since: clock.time(ofFrame: framesMoved), sampleRate: stream.format.sampleRate)
