@@ -11,18 +11,23 @@ struct ClockTapeTests {
     func stall() throws {
         // Given 600 ms, of which 500 are kept
         let wake = try WakeSignal()
-        let rings = try MediaRings()
+        let captured = try FrameRing(minimumCapacity: MediaRings.captureFrames)
+        let reference = try FrameRing(minimumCapacity: MediaRings.captureFrames)
+        let sending = PacketRing(minimumSlots: 1_024)
+        let rendered = ValueRing<RenderedSpan>(minimumCapacity: 512)
+        let farEndNews = ValueRing<FarEndNews>(minimumCapacity: 256)
+        let told = ValueRing<MediaEvent>(minimumCapacity: 256)
         var configuration = EngineConfiguration.voiceChat
         (configuration.backend, configuration.processing) = (.bypass, .bypass)
         configuration.encoder.frameDuration = .microseconds2500
         var uplink = try Uplink(
-            capture: rings.capture.consumer, reference: rings.reference.consumer, configuration: configuration,
-            sending: rings.sending.producer, networkWake: wake.handle)
-        var capture = rings.capture.producer
+            capture: captured.consumer, reference: reference.consumer, configuration: configuration,
+            sending: sending.producer, networkWake: wake.handle)
+        var capture = captured.producer
         var farEnds = FarEndTable(
-            rendered: rings.rendered.consumer, news: rings.farEndNews.producer, wake: nil)
+            rendered: rendered.consumer, news: farEndNews.producer, wake: nil)
         var watch = NearEndWatch()
-        var events = MediaEventOutlet(rings.events.producer, wake: nil)
+        var events = MediaEventOutlet(told.producer, wake: nil)
         var recorder: RunRecorder?
         let tape = ClockTape.make()
         defer { tape.free() }
