@@ -115,8 +115,8 @@ struct DoctorTests {
     @Test("how long a limit of processor time held the process up is read from its group's figures")
     func throttled() {
         let text = "usage_usec 9\nnr_periods 3\nnr_throttled 2\nthrottled_usec 12500"
-        #expect(WakeUpExamination.throttling(in: text) == 12.5)
-        #expect(WakeUpExamination.throttling(in: "usage_usec 9") == nil)
+        #expect(WakeUpExamination.throttledMilliseconds(in: text) == 12.5)
+        #expect(WakeUpExamination.throttledMilliseconds(in: "usage_usec 9") == nil)
         #expect(WakeUpExamination.remedy(stolen: 0, throttled: 12.5).contains("--cpus"))
         #expect(WakeUpExamination.remedy(stolen: 3, throttled: 12.5).contains("host"))
         #expect(WakeUpExamination.remedy(stolen: 0, throttled: 0).contains("close what"))

@@ -57,7 +57,7 @@ struct WakeUpExamination {
     private static var throttledMilliseconds: Double? {
         let own = SystemFile.text("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::") }
         let paths = ["/sys/fs/cgroup\(own?.dropFirst(3) ?? "")/cpu.stat", "/sys/fs/cgroup/cpu.stat"]
-        return paths.lazy.compactMap { SystemFile.text($0) }.first.flatMap { throttling(in: $0) }
+        return paths.lazy.compactMap { SystemFile.text($0) }.first.flatMap { throttledMilliseconds(in: $0) }
     }
 
     static func throttledMilliseconds(in text: String) -> Double? {
