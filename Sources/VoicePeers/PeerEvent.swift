@@ -49,8 +49,6 @@ package struct PeerTableStatistics: Equatable, Sendable {
     package var admitted = 0
     /// Cookies asked for.
     package var cookies = 0
-    /// Answers to datagrams of somebody who is not known: see ``UnknownPeer``.
-    package var notices = 0
     /// Conversations that could not begin because of too many.
     package var overloaded = 0
     /// Datagrams that are of nobody, or not genuine.
@@ -75,7 +73,4 @@ package enum PeerLimits {
     /// Peers that the caller has not accepted yet, at most; each has 42 kB with DTLS. The oldest goes for one more: at
     /// 400 handshakes a second after 2.5 s, which is time for the two round trips of a handshake and a join.
     static let unaccepted = 1024
-    /// Answers to strangers' media, of 2 bytes each: four of each client's in the second in which a server of a thousand
-    /// is started anew, for 0.4 % of a processor. More media is dropped without one.
-    static let notices = RateLimit(burst: 1_000, interval: .microseconds(250))
 }

@@ -37,8 +37,6 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     var events = FIFOQueue<PeerEvent>()
     private var deadlines = DeadlineQueue<UInt32>()
     private var turnsStrangersAway = false
-    /// Those that answer strangers' media.
-    private var notices = RateMeter()
     /// The latest time that was told.
     var clock: Duration = .zero
 
@@ -92,8 +90,8 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             received = receiveRecord(&datagram, from: source, now: now)
         } else {
             switch DatagramKind(of: datagram.span) {
-            case .rtp: received = receiveMedia(&datagram, .sound, from: source, now: now)
-            case .rtcp: received = receiveMedia(&datagram, .report, from: source, now: now)
+            case .rtp: received = receiveMedia(&datagram, .sound, from: source)
+            case .rtcp: received = receiveMedia(&datagram, .report, from: source)
             case .stun where takesStrangers: received = receiveBinding(&datagram, from: source, now: now)
             case .stun: received = receiveConsent(datagram.span, from: source, now: now)
             default:
@@ -105,11 +103,12 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     private mutating func receiveMedia(
-        _ datagram: inout MutableSpan<UInt8>, _ kind: MediaKind, from source: EndpointAddress, now: Duration
+        _ datagram: inout MutableSpan<UInt8>, _ kind: MediaKind, from source: EndpointAddress
     ) -> Received {
-        guard let slot = places.resident(at: source) else { return tellUnknown(&datagram, from: source, now: now) }
         // Whom the caller does not know sends nothing that is worth the work.
-        guard places[slot].phase == .open, places[slot].isAccepted else { return .dropped(.stranger) }
+        guard let slot = places.resident(at: source), places[slot].phase == .open, places[slot].isAccepted else {
+            return .dropped(.stranger)
+        }
         guard let count = security.unprotect(&datagram, count: datagram.count, kind, at: slot) else {
             return .dropped(.notGenuine)
         }
@@ -122,23 +121,6 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         guard let ssrc else { return .dropped(.unknownKind) }
         heard(slot)
         return .media(places.identity(of: slot), count: count, kind, ssrc: ssrc)
-    }
-
-    /// Tells whoever sends media from where nobody is that nobody is known there. It may be a client of the server that was
-    /// here before, which learns it so with its next packet, and not with its next ping.
-    private mutating func tellUnknown(
-        _ datagram: inout MutableSpan<UInt8>, from source: EndpointAddress, now: Duration
-    ) -> Received {
-        guard takesStrangers, !turnsStrangersAway, places.newcomer(at: source) == nil,
-            notices.take(PeerLimits.notices, now: now)
-        else { return .dropped(.stranger) }
-        return notice(over: &datagram)
-    }
-
-    private mutating func notice(over datagram: inout MutableSpan<UInt8>) -> Received {
-        guard let count = UnknownPeer.write(into: &datagram) else { return .dropped(.stranger) }
-        statistics.notices += 1
-        return .answer(count: count)
     }
 
     private mutating func receiveRecord(
@@ -187,7 +169,7 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
             guard places.resident(at: source) == nil, places.newcomer(at: source) == nil else {
                 return .dropped(.notGenuine)
             }
-            return notice(over: &datagram)
+            return UnknownPeer.write(into: &datagram).map { .answer(count: $0) } ?? .dropped(.stranger)
         case .answered(let count):
             guard count <= min(datagram.count, Self.answerLimit) else { return .dropped(.unknownKind) }
             for index in 0..<count { datagram[index] = answer[index] }

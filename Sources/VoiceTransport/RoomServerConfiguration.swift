@@ -82,7 +82,7 @@ public struct RoomServerStatistics: Equatable, Sendable {
     /// Joins dropped without a word because too many came: from all, or of one identity; or a
     /// participant came back too often.
     public var joinsOverloaded = 0
-    /// Datagrams that are neither media nor control, longer than 1500 bytes, or of nobody who is known.
+    /// Datagrams that are neither media nor control, or longer than 1500 bytes.
     public var unknownDatagrams = 0
     /// The most messages that have waited for one participant: of one who is slow, or has much written to it.
     public var longestQueue = 0

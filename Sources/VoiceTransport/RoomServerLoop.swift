@@ -34,8 +34,6 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
     /// Those of them that are copies of media packets.
     private var copies = 0
     private var counters = RoomServerStatistics()
-    /// Datagrams that were dropped, and not answered, since they are nothing or nobody's.
-    private var unknown = 0
 
     init(
         socket: Int32, wake: WakeSignal, security: consuming Security, configuration: RoomServerConfiguration,
@@ -87,7 +85,6 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
                 drain(now: now)
                 deadline = host.nextTimeout
             }
-            counters.unknownDatagrams = unknown + host.peerStatistics.notices
             shared.statistics.withLock { $0 = counters }
             if let closing {
                 if host.directory.isIdle || now >= closing { return }
@@ -136,7 +133,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
             placed += 1
         case .control: return true
         case .dropped(.tooMuch): counters.packetsOverloaded += 1
-        case .dropped: unknown += 1
+        case .dropped: counters.unknownDatagrams += 1
         }
         return false
     }
@@ -149,7 +146,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
         case .split(let whole, let withoutCopies):
             place(index, of: arrivals, count: count, kind, for: whole)
             guard let length = shortened.takeWithoutCopies(index, from: arrivals, count: count) else {
-                unknown += 1
+                counters.unknownDatagrams += 1
                 return
             }
             place(index, of: shortened, count: length, kind, for: withoutCopies)
