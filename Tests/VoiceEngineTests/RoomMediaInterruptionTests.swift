@@ -46,15 +46,6 @@ struct RoomMediaInterruptionTests: RoomMediaTesting {
         #expect(begun(asked + media.handle(.subscriptionChanged(stream, true))) == [generation])
     }
 
-    @Test("what the room tells a subscriber of a stream's generation is told as an interruption where it is one")
-    func subscribed() {
-        let (anna, stream) = (ParticipantID(rawValue: 1), StreamID(rawValue: 10))
-        var media = joined([entry(1, "anna", generation: 2)])
-        #expect(media.handle(.interrupted(by: anna, stream, generation: 2)).isEmpty)
-        let next = media.handle(.interrupted(by: anna, stream, generation: 3))
-        #expect(next.map(text) == ["flush 100 before 3", "1 interrupted 1 before 3"])
-    }
-
     @Test("an interruption that the room refuses does not stand in the way of the next")
     func refusedInterruption() {
         let (anna, ben, stream) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2), StreamID(rawValue: 10))

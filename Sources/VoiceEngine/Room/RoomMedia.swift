@@ -309,8 +309,9 @@ package struct RoomMedia {
         _ stream: StreamID, _ generation: UInt32, by participant: ParticipantID
     ) -> [Action] {
         // Whoever plays it again, or for the first time, begins there.
-        let isNews = published[stream].map { Int32(bitPattern: generation &- $0.stream.generation) > 0 } ?? true
-        if isNews { published[stream]?.stream.generation = generation }
+        if let known = published[stream]?.stream.generation, Int32(bitPattern: generation &- known) > 0 {
+            published[stream]?.stream.generation = generation
+        }
         let talker = presence.has(stream) ? own : played.publisher(of: stream)
         guard let talker else { return [] }
         // What was heard here was dropped when it was asked for; and of our own stream it is we who begin anew.
@@ -319,8 +320,6 @@ package struct RoomMedia {
         let begun = talker == own ? settle { $0.interrupted(stream, generation, &$1) } : []
         if stream == ownStream?.stream, !isOurs { named = nil }
         guard !isOurs else { return changes + begun + nameAgain(stream, begun) }
-        // The room tells whoever subscribes which generation plays, as if the publisher had just begun it.
-        guard participant != talker || isNews else { return changes + begun }
         return changes + begun + [.post(.interrupted(talker, by: participant, generation: generation))]
     }
 
