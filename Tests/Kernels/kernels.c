@@ -263,10 +263,6 @@ static void convolutions(void) {
         vk_fir(input, step, taps, TAPS, output, COUNT);
         expect("vk_fir", output, wanted, COUNT, 1e-6);
     }
-    for (size_t j = 0; j < TAPS / 2; j++) {
-        taps[TAPS - 1 - j] = taps[j];
-        others[TAPS - 1 - j] = others[j];
-    }
     for (size_t i = 0; i < COUNT; i++) {
         double a = 0, b = 0;
         for (size_t j = 0; j < TAPS; j++) {
@@ -428,7 +424,7 @@ static void of_bins(void) {
     expect("vk_lower_noise, gains", gains, also, BINS, power);
     vk_response(p, 0.4f, 0.7f, found);
     EACH("vk_response", found, power,
-         0.3f + 0.7f * (0.5 * fmax(0.4f, p[k]) + 0.25 * (fmax(0.4f, p[k > 0 ? k - 1 : 0]) + fmax(0.4f, p[k + 1 < BINS ? k + 1 : k]))));
+         0.3f + 0.7f * (0.75 * fmax(0.4f, p[k]) + 0.125 * (fmax(0.4f, p[k > 0 ? k - 1 : 0]) + fmax(0.4f, p[k + 1 < BINS ? k + 1 : k]))));
     vk_missing_noise(ar, p, q, 3, found);
     EACH("vk_missing_noise", found, power, sqrt(3 * fmax(0, 1 - ar[k] * (double)ar[k]) * fmin(p[k], q[k])));
     const size_t louder = vk_excess(ar, br, p, q, 1.6f, found);

@@ -196,7 +196,7 @@ void vk_talker_floor(
 /// noise.
 void vk_lower_noise(const float *power, const float *noise, float decision, float least, float *passed, float *gains) VK_SAFE;
 
-/// response = 1 - share + share * gain, the gain of VK_BINS bins being at least `least` and smoothed by 1/4, 1/2, 1/4.
+/// response = 1 - share + share * gain, the gain of VK_BINS bins being at least `least` and smoothed by 1/8, 3/4, 1/8.
 void vk_response(const float *gain, float least, float share, float *response) VK_SAFE;
 
 /// amplitude = root(scale * (1 - gain^2) * noise), of VK_BINS bins; the noise is no more than `most`.
@@ -226,8 +226,7 @@ void vk_mean_power(const float *real, const float *imaginary, size_t reach, floa
 /// output[i] = sum of taps[j] * input[i * step + j] over `tap_count`.
 void vk_fir(const float *input, size_t step, const float *taps, size_t tap_count, float *output, size_t count) VK_SAFE;
 
-/// The same with step 1 by two symmetric filters, each of an odd number of taps, of which the second takes over from the first over the
-/// block.
+/// The same with step 1 by two filters, of which the second takes over from the first over the block.
 void vk_fir_crossfade(
     const float *input, const float *old_taps, const float *new_taps, size_t tap_count, float *output, size_t count) VK_SAFE;
 

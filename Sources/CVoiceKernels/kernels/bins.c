@@ -161,7 +161,7 @@ AT_LEVEL void KERNEL(vk_response)(const float *restrict gain, float least, float
     bounded[0] = bounded[1];
     bounded[VK_BINS + 1] = bounded[VK_BINS];
     for (size_t k = 0; k < VK_BINS; k++)
-        response[k] = 1 - share + share * (0.5f * bounded[k + 1] + 0.25f * (bounded[k] + bounded[k + 2]));
+        response[k] = 1 - share + share * (0.75f * bounded[k + 1] + 0.125f * (bounded[k] + bounded[k + 2]));
 }
 
 AT_LEVEL void KERNEL(vk_missing_noise)(

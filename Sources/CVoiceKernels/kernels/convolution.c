@@ -37,20 +37,12 @@ AT_LEVEL void KERNEL(vk_fir_crossfade)(
     size_t i = 0;
     for (; i + 16 * TOGETHER <= count; i += 16 * TOGETHER) {
         lanes16 a[TOGETHER] = {{0}}, b[TOGETHER] = {{0}};
-        // What has the same tap, on both sides of the middle, is added first.
-        const size_t last = tap_count - 1;
-        for (size_t j = 0; j < tap_count / 2; j++)
+        for (size_t j = 0; j < tap_count; j++)
             for (size_t v = 0; v < TOGETHER; v++) {
-                const float *const at = input + i + 16 * v;
-                const lanes16 x = *(const lanes16 *)(at + j) + *(const lanes16 *)(at + last - j);
+                const lanes16 x = *(const lanes16 *)(input + i + 16 * v + j);
                 a[v] += old_taps[j] * x;
                 b[v] += new_taps[j] * x;
             }
-        for (size_t v = 0; v < TOGETHER; v++) {
-            const lanes16 x = *(const lanes16 *)(input + i + tap_count / 2 + 16 * v);
-            a[v] += old_taps[tap_count / 2] * x;
-            b[v] += new_taps[tap_count / 2] * x;
-        }
         for (size_t v = 0; v < TOGETHER; v++)
             *(lanes16 *)(output + i + 16 * v) = a[v] + (ramp + (float)(i + 16 * v)) / (float)count * (b[v] - a[v]);
     }

@@ -21,8 +21,8 @@ import VoiceSignal
 ///
 /// The room's noise goes down with the echo, also where somebody talks (``NoiseBesideEcho``).
 ///
-/// The gains are put to work as a linear-phase filter of 129 taps: 4 ms of delay, no musical noise, no blocks to be
-/// heard.
+/// The gains are put to work as a filter in time: 4 ms of delay, no musical noise, no blocks to be heard. Its phase is
+/// linear but beside a talker, of whom it then keeps the harmonics and not what lies between (``CrossfadedFilter``).
 struct ResidualEchoSuppressor: ~Copyable {
     /// How much is suppressed.
     struct Tuning {
@@ -83,6 +83,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     static let block = AnalysisLine.block
     /// Frames by which the output lags.
     static let delay = 64
+    /// Frames that the filter looks back: all that gains of 50 Hz say.
+    private static let filterTail = 159
     private static let bins = Spectrum.bins
     /// The leakage per block: weight of lower sight, growth while the far end is alone, and always; and its range.
     private static let leak: (fall: Float, rise: Float, creep: Float) = (0.2, 0.02, 0.0005)
@@ -135,7 +137,9 @@ struct ResidualEchoSuppressor: ~Copyable {
     private var noise = NoiseBesideEcho()
     private var gain = RealVector(count: bins, repeating: 1)
     private var response = Spectrum()
-    private var filter = CrossfadedFilter(reach: delay, gain: 1)
+    private var filter = CrossfadedFilter(reach: delay, tail: filterTail, gain: 1)
+    /// 0...1: how much of the gains' detail the filter is to have.
+    private var detail: Float = 0
     private var input = RealVector(count: block)
     private var filtered = RealVector(count: block)
 
@@ -261,6 +265,8 @@ struct ResidualEchoSuppressor: ~Copyable {
             of: DoubleTalkShare.Block(
                 near: near, ownNear: ownNear, farOnly: talk.farOnly, doubt: estimate.doubt,
                 unexplained: estimate.unexplained))
+        // Where the far end is alone, or has jumped, the detail is chance: it would be heard as tones.
+        detail = least * (1 - talk.farOnly)
         talkGain.bound(to: tuning.floor.all...1)
         opinion.scale(by: estimate.gain, notBelow: Self.leastGain)
         room.copy(from: floor)
@@ -316,7 +322,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         meanGain = sum / Float(TalkState.judged.count)
         judgeUpper()
         comfort.shape(gains: response.real, most: talk.errorPower, &transform)
-        filter.take(response: response, &transform)
+        filter.take(response: response, detail: detail, &transform)
     }
 
     private mutating func judgeUpper() {
