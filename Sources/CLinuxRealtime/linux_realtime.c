@@ -302,12 +302,6 @@ int dv_event_wait(int event, int64_t timeout_nanoseconds) {
     }
 }
 
-void dv_sleep_until(int64_t deadline) {
-    const struct timespec at = {deadline / 1000000000, deadline % 1000000000};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR) {
-    }
-}
-
 // MARK: Watching
 
 typedef void (*watcher)(void);

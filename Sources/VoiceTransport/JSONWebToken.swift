@@ -91,10 +91,6 @@ struct JSONWebToken: ~Copyable {
         if unsafe !isWhole || jwt_add_header(token, name, value) != 0 { failure.hasOccurred = true }
     }
 
-    func setHeaders(json: String) {
-        if unsafe jwt_add_headers_json(token, json) != 0 { failure.hasOccurred = true }
-    }
-
     func set(_ claim: String, _ value: String) {
         let isWhole = !value.utf8.contains(0)
         if unsafe !isWhole || jwt_add_grant(token, claim, value) != 0 { failure.hasOccurred = true }

@@ -1,4 +1,4 @@
-import CLinuxRealtime
+import Glibc
 import TestCases
 import Testing
 import VoicePeers
@@ -60,8 +60,7 @@ struct DTLSLossLiveTests {
         while !attempts.allSatisfy(\.isOpen), now < start + .seconds(60) {
             let next = attempts.filter { !$0.isOpen }.compactMap { $0.run(now: now) }.min() ?? now
             // Not less than a millisecond: OpenSSL's clock is another.
-            let wake = max(next, now + .milliseconds(1)).components
-            dv_sleep_until(wake.seconds * 1_000_000_000 + wake.attoseconds / 1_000_000_000)
+            usleep(UInt32(max(next - now, .milliseconds(1)) / .microseconds(1)))
             now = MonotonicTime.now().sinceEpoch
         }
         // Then
@@ -87,8 +86,7 @@ struct DTLSLossLiveTests {
         var waits: [(atLeast: Duration, atMost: Duration)] = []
         while waits.count < 2 {
             let due = try #require(client.nextTimeout)
-            let wake = due.components
-            dv_sleep_until(wake.seconds * 1_000_000_000 + wake.attoseconds / 1_000_000_000)
+            usleep(UInt32(max(due - MonotonicTime.now().sinceEpoch, .zero) / .microseconds(1)))
             let now = MonotonicTime.now().sinceEpoch
             client.security.handleTimeout(at: 0, now: now)
             let again = client.records()

@@ -110,9 +110,6 @@ void dv_event_signal(int event) DV_REALTIME_SAFE;
 /// was signalled.
 int dv_event_wait(int event, int64_t timeout_nanoseconds);
 
-/// Sleeps until the monotonic clock reads `deadline`, in nanoseconds.
-void dv_sleep_until(int64_t deadline);
-
 // MARK: Watching
 
 /// Tells RealtimeSanitizer and rtwatch, where one is loaded, that real-time code begins or ends on this thread;

@@ -15,8 +15,6 @@ package struct STUNAttribute: RawRepresentable, Hashable, Sendable, BitwiseCopya
     package static let useCandidate = STUNAttribute(rawValue: 0x0025)
     package static let software = STUNAttribute(rawValue: 0x8022)
     package static let fingerprint = STUNAttribute(rawValue: 0x8028)
-    package static let iceControlled = STUNAttribute(rawValue: 0x8029)
-    package static let iceControlling = STUNAttribute(rawValue: 0x802A)
     /// Ours, of the range that is given out first come, first served (RFC 8489 section 18.3): a number of 32 bits that
     /// rises with each request of a ``ConsentClient``. An agent that does not know it passes over it.
     package static let requestNumber = STUNAttribute(rawValue: 0xC7A0)

@@ -2,6 +2,12 @@ import Testing
 
 @testable import VoicePeers
 
+/// What nobody here reads, and others send (RFC 8445 section 16.1).
+extension STUNAttribute {
+    static let iceControlled = STUNAttribute(rawValue: 0x8029)
+    static let iceControlling = STUNAttribute(rawValue: 0x802A)
+}
+
 /// The sample messages of RFC 5769, whose credentials are `evtj:h6vY` and the password below.
 enum SampleMessages {
     static let password = Array("VOkJxbRl1RmTxUk/WvJxBt".utf8)

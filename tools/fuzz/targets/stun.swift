@@ -74,8 +74,8 @@ private func readAll(_ datagram: [UInt8]) {
     guard let message = try? STUNMessage(datagram.span) else { return }
     precondition(datagram.count & 3 == 0 && datagram.count <= STUNMessage.maximumSize)
     let known: [STUNAttribute] = [
-        .username, .priority, .useCandidate, .iceControlled, .iceControlling, .software, .fingerprint,
-        .messageIntegrity,
+        .username, .priority, .useCandidate, .software, .fingerprint, .messageIntegrity,
+        STUNAttribute(rawValue: 0x8029),
     ]
     for attribute in known {
         guard let value = message.value(of: attribute) else { continue }
