@@ -5,12 +5,15 @@ import Testing
 
 @Suite("The room server's systemd unit")
 struct RoomServiceUnitTests {
-    private static let unit = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().appendingPathComponent("../../tools/packaging/duplex-room.service")
+    /// A file of the package.
+    private static func text(_ path: String) throws -> String {
+        let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        return try String(contentsOf: here.appendingPathComponent("../../" + path), encoding: .utf8)
+    }
 
     /// The values of a setting of the unit.
     private func values(_ name: String) throws -> [String] {
-        try String(contentsOf: Self.unit, encoding: .utf8).split(separator: "\n")
+        try Self.text("tools/packaging/duplex-room.service").split(separator: "\n")
             .filter { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
     }
 
@@ -27,6 +30,17 @@ struct RoomServiceUnitTests {
         #expect(reload.last?.contains("kill -HUP") == true)
         let credentials = try values("LoadCredential")
         #expect(!keys.hasPrefix("%d/") && credentials.isEmpty)
+    }
+
+    @Test("an authority's certificate is given without taking anything out: the server's own is kept by default")
+    func state() throws {
+        let start = try #require(try values("ExecStart").first)
+        #expect(!start.contains("--state"))
+        #expect(try values("Environment") == ["XDG_STATE_HOME=%S"])
+        #expect(try values("StateDirectory") == ["duplexvoice"])
+        let container = try Self.text("Containerfile")
+        #expect(!container.contains("--state") && container.contains("\nENV XDG_STATE_HOME=/var/lib\n"))
+        #expect(container.contains("\nVOLUME /var/lib/duplexvoice\n"))
     }
 
     @Test("what stays wrong however often it is tried is not tried again: the command line, a file, a right")

@@ -47,6 +47,9 @@ struct UsageTests {
         Wrong(arguments: ["room", "serve", "--port", "65536"], saying: "The value '65536' is invalid"),
         Wrong(arguments: ["room", "serve"], saying: "openssl rand"),
         Wrong(arguments: ["room", "serve", "--certificate", "c.pem"], saying: "give both or neither"),
+        Wrong(
+            arguments: ["room", "serve", "--certificate", "c.pem", "--private-key", "k.pem", "--state", "s"],
+            saying: "leave it out with --certificate"),
         Wrong(arguments: ["room", "serve", "--host", ""], saying: "--host is ''; give a name or an address alone"),
         Wrong(arguments: ["room", "serve", "--host", "a.example:7900"], saying: "without scheme, brackets and port"),
         Wrong(arguments: ["room", "serve", "--host", "duplex://a.example"], saying: "without scheme"),

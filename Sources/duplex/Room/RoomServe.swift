@@ -33,7 +33,7 @@ struct RoomServe: AsyncParsableCommand {
     var privateKey: String?
     @Option(
         help:
-            "Where a certificate of the server's own is kept; not used with --certificate. (default: $XDG_STATE_HOME/duplexvoice or ~/.local/state/duplexvoice)",
+            "Where a certificate of the server's own is kept. (default: $XDG_STATE_HOME/duplexvoice or ~/.local/state/duplexvoice)",
         completion: .directory)
     var state: String?
     @Flag(help: "Make a key for this run, and print two calls that come into one room, ready to paste.")
@@ -49,6 +49,9 @@ struct RoomServe: AsyncParsableCommand {
     func validate() throws {
         guard (certificate == nil) == (privateKey == nil) else {
             throw ValidationError("--certificate and --private-key belong together; give both or neither")
+        }
+        guard certificate == nil || state == nil else {
+            throw ValidationError("--state keeps a certificate of the server's own; leave it out with --certificate")
         }
         guard !plaintext || (certificate == nil && state == nil) else {
             throw ValidationError("--certificate and --state are of a protected server; leave out --plaintext")
