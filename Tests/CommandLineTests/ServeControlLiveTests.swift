@@ -25,7 +25,6 @@ struct ServeControlLiveTests {
         let cases: [([String], Int32)] = [
             ([], 64), (["--key-file", folder("open")], 77), (["--key-file", folder("short")], 66),
             (["--key-file", folder("none")], 66), (["--key-file", folder("keys"), "--address", "0.0.0.0"], 64),
-            (["--key-file", folder("keys"), "--certificate", folder("none"), "--private-key", folder("none")], 66),
         ]
         for (arguments, code) in cases {
             let result = try ChildProcess.run(["serve-control", "--port", "0"] + arguments)

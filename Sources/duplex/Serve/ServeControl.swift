@@ -57,8 +57,7 @@ struct ServeControl: AsyncParsableCommand {
         ProcessMemory.keepOutOfCoreDumps()
         try await reportingFailure {
             let interruption = Interruption()
-            if let certificate { try InputFile.checkReadable(certificate, option: "--certificate") }
-            if let privateKey { try InputFile.checkReadable(privateKey, option: "--private-key") }
+            try ServingCertificate.check(certificate, privateKey)
             let configuration = try await configured()
             let log = ServeControlLog(json: json)
             let server: ControlServer

@@ -51,8 +51,7 @@ struct ServeRealtime: AsyncParsableCommand {
         ProcessMemory.keepOutOfCoreDumps()
         try await reportingFailure {
             let interruption = Interruption()
-            if let certificate { try InputFile.checkReadable(certificate, option: "--certificate") }
-            if let privateKey { try InputFile.checkReadable(privateKey, option: "--private-key") }
+            try ServingCertificate.check(certificate, privateKey)
             let key = try keyFile.map { try ServerKey.read($0) }
             let log = ServeRealtimeLog(json: json)
             let parts = try await prepared()
