@@ -57,14 +57,10 @@ package final class EngineCore: @unchecked Sendable {
 
         counters = DeviceCounters()
         playback = PlaybackControl()
-        let capturePort = CapturePort(ring: rings.capture.producer, wake: mediaWake, counters: counters)
-        var playbackPort = PlaybackPort(
-            playout: rings.playout.consumer, reference: rings.reference.producer, wake: mediaWake, control: playback,
-            counters: counters)
-        playbackPort.rendered = .some(rings.rendered.producer)
         let margin = configuration.playoutMargin
         routes = try DeviceRoutes(
-            configuration, ports: RoutePorts(capture: PortDock(capturePort), playback: PortDock(playbackPort)),
+            configuration,
+            ports: Self.makePorts(rings.devices, wake: mediaWake, control: playback, counters: counters),
             environment: environment ?? .machine(priority: configuration.mediaPriority), events: deviceEvents,
             accepts: { formats throws(DeviceError) in try Self.checkPeriods(of: formats, playoutMargin: margin) })
         do throws(DeviceError) { formats = try routes.start() } catch {
@@ -75,44 +71,46 @@ package final class EngineCore: @unchecked Sendable {
         configuration.processing = routeRequest.processing
         do {
             let devicePeriod = formats.playback?.active.periodAt48Kilohertz ?? Uplink.longestBlock
+            let recorder = try Self.makeRecorder(
+                configuration, devicePeriod: devicePeriod, keepsDeadlines: keepsDeadlines)
+            self.recorder = recorder
             var recorderEnd: RunRecorder?
-            var stages: StageWatch?
-            if let recording = configuration.recording {
-                let settings = RecordedSettings(
-                    configuration, includesSound: recording.includesSound, devicePeriod: devicePeriod,
-                    keepsDeadlines: keepsDeadlines)
-                let made = try FlightRecorder(recording, settings: settings)
-                recorder = made
-                stages = made.stages
-                recorderEnd = made.takeEnd()
-            } else {
-                recorder = nil
-            }
-            let uplink = try Uplink(
-                capture: rings.capture.consumer, reference: rings.reference.consumer, configuration: configuration,
-                sending: rings.sending.producer, networkWake: networkWake.handle, watch: stages)
-            let downlink = try Downlink(
-                received: rings.received.consumer, playout: rings.playout.producer, configuration: configuration,
-                devicePeriod: devicePeriod, keepsDeadlines: keepsDeadlines, watch: stages)
-            pipeline = MediaPipeline(
-                uplink: uplink, downlink: downlink,
-                farEnds: FarEndTable(
-                    rendered: rings.rendered.consumer, news: rings.farEndNews.producer, wake: eventWake, watch: stages),
-                reports: ReportExchange(configuration.sending),
-                commands: rings.commands.consumer,
-                events: MediaEventOutlet(rings.events.producer, wake: eventWake), counters: counters,
-                publisher: rings.statistics.writer, recorder: recorderEnd.take())
+            if let recorder { recorderEnd = recorder.takeEnd() }
+            pipeline = try MediaPipeline(
+                rings.pipeline, configuration, devicePeriod: devicePeriod, keepsDeadlines: keepsDeadlines,
+                networkWake: networkWake.handle, eventWake: eventWake, counters: counters, watch: recorder?.stages,
+                recorder: recorderEnd.take())
         } catch {
             routes.stop()
             throw error
         }
         self.routeRequest = Mutex(routeRequest)
         self.mediaWake = mediaWake
-        link = PacketLink(received: rings.received.producer, sending: rings.sending.consumer, wake: networkWake)
-        self.commands = Mutex(rings.commands.producer)
-        events = rings.events.consumer
-        farEndNews = rings.farEndNews.consumer
-        reader = rings.statistics.reader
+        link = PacketLink(received: rings.control.received, sending: rings.control.sending, wake: networkWake)
+        commands = Mutex(rings.control.commands)
+        events = rings.control.events
+        farEndNews = rings.control.farEndNews
+        reader = rings.control.statistics
+    }
+
+    private static func makePorts(
+        _ ends: consuming MediaRings.DeviceEnds, wake: WakeSignal, control: PlaybackControl, counters: DeviceCounters
+    ) -> RoutePorts {
+        let capture = CapturePort(ring: ends.capture, wake: wake, counters: counters)
+        var playback = PlaybackPort(
+            playout: ends.playout, reference: ends.reference, wake: wake, control: control, counters: counters)
+        playback.rendered = .some(ends.rendered)
+        return RoutePorts(capture: PortDock(capture), playback: PortDock(playback))
+    }
+
+    private static func makeRecorder(
+        _ configuration: EngineConfiguration, devicePeriod: Int, keepsDeadlines: Bool
+    ) throws(EngineError) -> FlightRecorder? {
+        guard let recording = configuration.recording else { return nil }
+        let settings = RecordedSettings(
+            configuration, includesSound: recording.includesSound, devicePeriod: devicePeriod,
+            keepsDeadlines: keepsDeadlines)
+        return try FlightRecorder(recording, settings: settings)
     }
 
     deinit { stopDevice() }

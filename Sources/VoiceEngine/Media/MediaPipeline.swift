@@ -27,21 +27,33 @@ struct MediaPipeline: ~Copyable {
     /// What the device has counted, in a replay.
     var replayedPlayback: DirectionCounts?
 
+    /// A pipeline at its ends of the rings. Not real-time safe.
+    ///
+    /// - Parameters:
+    ///   - devicePeriod: frames of 48 kHz that the loudspeaker takes at a time.
+    ///   - keepsDeadlines: whether it is run when it says.
+    ///   - networkWake: signalled for each packet to send.
+    ///   - eventWake: signalled for each event, and for news of far ends.
+    ///   - watch: where what passes each stage is digested.
     init(
-        uplink: consuming Uplink, downlink: consuming Downlink, farEnds: consuming FarEndTable,
-        reports: ReportExchange,
-        commands: consuming ValueConsumer<MediaCommand>,
-        events: consuming MediaEventOutlet, counters: DeviceCounters,
-        publisher: consuming TripleBufferWriter<MediaStatistics>, recorder: consuming RunRecorder? = nil
-    ) {
+        _ ends: consuming MediaRings.PipelineEnds, _ configuration: EngineConfiguration, devicePeriod: Int,
+        keepsDeadlines: Bool, networkWake: WakeHandle, eventWake: WakeHandle?, counters: DeviceCounters,
+        watch: StageWatch?, recorder: consuming RunRecorder? = nil
+    ) throws(EngineError) {
+        let uplink = try Uplink(
+            capture: ends.capture, reference: ends.reference, configuration: configuration, sending: ends.sending,
+            networkWake: networkWake, watch: watch)
+        let downlink = try Downlink(
+            received: ends.received, playout: ends.playout, configuration: configuration, devicePeriod: devicePeriod,
+            keepsDeadlines: keepsDeadlines, watch: watch)
         self.uplink = uplink
         self.downlink = downlink
-        self.farEnds = farEnds
-        self.reports = reports
-        self.commands = commands
-        self.events = events
+        farEnds = FarEndTable(rendered: ends.rendered, news: ends.farEndNews, wake: eventWake, watch: watch)
+        reports = ReportExchange(configuration.sending)
+        commands = ends.commands
+        events = MediaEventOutlet(ends.events, wake: eventWake)
         self.counters = counters
-        self.publisher = publisher
+        publisher = ends.statistics
         self.recorder = recorder
     }
 

@@ -49,29 +49,20 @@ struct ReplayedPipeline: ~Copyable {
     ) throws(EngineError) {
         let rings = try MediaRings()
         let networkWake = try WakeSignal.made()
-        let uplink = try Uplink(
-            capture: rings.capture.consumer, reference: rings.reference.consumer, configuration: configuration,
-            sending: rings.sending.producer, networkWake: networkWake.handle, watch: stages)
-        let downlink = try Downlink(
-            received: rings.received.consumer, playout: rings.playout.producer, configuration: configuration,
-            devicePeriod: Int(settings.devicePeriod), keepsDeadlines: settings.keepsDeadlines, watch: stages)
-        pipeline = MediaPipeline(
-            uplink: uplink, downlink: downlink,
-            farEnds: FarEndTable(
-                rendered: rings.rendered.consumer, news: rings.farEndNews.producer, wake: nil, watch: stages),
-            reports: ReportExchange(configuration.sending), commands: rings.commands.consumer,
-            events: MediaEventOutlet(rings.events.producer, wake: nil), counters: DeviceCounters(),
-            publisher: rings.statistics.writer)
-        capture = rings.capture.producer
-        reference = rings.reference.producer
-        playout = rings.playout.consumer
-        received = rings.received.producer
-        sending = rings.sending.consumer
-        rendered = rings.rendered.producer
-        commands = rings.commands.producer
-        events = rings.events.consumer
-        news = rings.farEndNews.consumer
-        statistics = rings.statistics.reader
+        pipeline = try MediaPipeline(
+            rings.pipeline, configuration, devicePeriod: Int(settings.devicePeriod),
+            keepsDeadlines: settings.keepsDeadlines, networkWake: networkWake.handle, eventWake: nil,
+            counters: DeviceCounters(), watch: stages)
+        capture = rings.devices.capture
+        reference = rings.devices.reference
+        playout = rings.devices.playout
+        rendered = rings.devices.rendered
+        received = rings.control.received
+        sending = rings.control.sending
+        commands = rings.control.commands
+        events = rings.control.events
+        news = rings.control.farEndNews
+        statistics = rings.control.statistics
         self.networkWake = networkWake
     }
 
