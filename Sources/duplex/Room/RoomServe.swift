@@ -93,14 +93,16 @@ struct RoomServe: AsyncParsableCommand {
                 port: bound, fingerprint: server.fingerprint, isProtected: !plaintext, isSigned: certificate != nil)
             let log = RoomServeLog(json: json)
             log.listening(address: listening, port: bound, url: url, fingerprint: server.fingerprint)
-            if !dev, !ServerKey.isThisMachine(listening), let kept = server.scarceSocketBuffer {
-                Console.complain(RoomServeLog.scarcity(kept, of: Int(RoomServer.socketBufferSize)))
-            }
             if dev, let key = keys.first {
                 for call in try DevelopmentCalls(url: url, key: key).lines { log.suggest(call) }
             }
+            let kept = ServerKey.isThisMachine(listening) ? nil : server.scarceSocketBuffer
             let follower = Task {
-                for await event in server.events { log.show(event) }
+                var burst = BurstWarning(kept: kept, wanted: Int(RoomServer.socketBufferSize))
+                for await event in server.events {
+                    log.show(event)
+                    if let warning = burst.handle(event) { Console.complain(warning) }
+                }
             }
             // Whoever runs services sends SIGTERM to restart one; Control-C is a person who ends it.
             let signal = await serve(server, verifier, log, until: interruption)

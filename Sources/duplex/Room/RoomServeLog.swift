@@ -24,11 +24,6 @@ final class RoomServeLog: Sendable {
         if json { Console.emit(RoomCall(command: call)) } else { Console.say(call) }
     }
 
-    /// The kernel keeps less for the server than that asks for, bytes.
-    static func scarcity(_ kept: Int, of wanted: Int) -> String {
-        "warning: of a burst the kernel keeps \(kept / 1_024) KiB for this server, which asks for \(wanted / 1_024), and drops the rest: 'sysctl -w net.core.rmem_max=\(wanted)' as root, then start the server anew"
-    }
-
     /// Files were read again, after SIGHUP.
     func reloaded(_ files: String) { tell(RoomEvent(type: "reloaded", detail: "read again: \(files)")) }
 
