@@ -31,7 +31,9 @@ struct BurstWarningTests {
         #expect(warning.handle(Self.go(30)) == nil && warning.handle(Self.come(31)) == nil)
     }
 
-    @Test("is no matter where the kernel keeps all, and one of later where it keeps more", arguments: [nil, 1 << 20] as [Int?])
+    @Test(
+        "is no matter where the kernel keeps all, and one of later where it keeps more",
+        arguments: [nil, 1 << 20] as [Int?])
     func more(kept: Int?) {
         var warning = BurstWarning(kept: kept, wanted: 4_194_304)
         for number in 1...72 { #expect(warning.handle(Self.come(number)) == nil) }
