@@ -116,19 +116,6 @@ struct StallPatienceTests {
     }
 }
 
-@Suite("Start threshold")
-struct StartThresholdTests {
-    @Test("No stream starts by itself, and the number has 32 bits in bytes, too", arguments: [240, 1_920, 48_000])
-    func size(period: Int) {
-        for periods in [2, 8, 40, 1_000] {
-            let format = format(period, period * periods)
-            #expect(format.startThreshold > format.bufferFrames)
-            let bytes = format.startThreshold * format.channels * SampleFormat.float32.bytesPerSample
-            #expect(UInt32(exactly: bytes) != nil)
-        }
-    }
-}
-
 @Suite("Idle wake-ups")
 struct IdleWakesTests {
     @Test(

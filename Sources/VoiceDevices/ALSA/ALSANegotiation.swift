@@ -99,9 +99,13 @@ struct ALSANegotiation {
         }
         defer { unsafe snd_pcm_sw_params_free(software) }
         try unsafe check(pcm, snd_pcm_sw_params_current(pcm, software), "reading the software parameters")
+        var boundary: UInt = 0
+        try unsafe check(pcm, snd_pcm_sw_params_get_boundary(software, &boundary), "reading the boundary")
+        // Never by itself: both directions are started on purpose, one right after the other. PulseAudio's plugin makes
+        // 0 of it, to play at once whatever is there. More than lies queued must it not be: behind a queue that ran dry
+        // that server waits for as much.
         try unsafe check(
-            pcm, snd_pcm_sw_params_set_start_threshold(pcm, software, UInt(active.startThreshold)),
-            "setting the start threshold")
+            pcm, snd_pcm_sw_params_set_start_threshold(pcm, software, boundary), "setting the start threshold")
         try unsafe check(
             pcm, snd_pcm_sw_params_set_stop_threshold(pcm, software, UInt(active.bufferFrames)),
             "setting the stop threshold")
@@ -128,15 +132,6 @@ struct ALSANegotiation {
         let offers = unsafe ALSACapabilities(pcm)?.description
         return .unsupported(asked: asked, offers: offers ?? "nothing that it tells (\(alsaReason(error)))")
     }
-}
-
-extension StreamFormat {
-    /// The frames at which a stream would start by itself: more than its buffer holds, because both directions are
-    /// started on purpose, one right after the other.
-    ///
-    /// And not by far: PulseAudio's plugin passes the number on in 32 bits, where the PCM's boundary is 0, which means
-    /// to that server to play at once, whatever is there.
-    var startThreshold: Int { 2 * bufferFrames }
 }
 
 /// What a PCM can do, as far as it tells without being set up.
