@@ -30,7 +30,8 @@ final class StopRequest: Sendable {
 /// A device thread that can be left behind: a driver may hang, and the client must get out all the same.
 final class DeviceThread: Sendable {
     let scheduling: ThreadScheduling
-    private let thread: RealtimeThread
+    let thread: RealtimeThread
+    private let leftBehind: ThreadLeftBehind
     private let stopRequest: StopRequest
     private let finished: WakeSignal
     private let own: OwnThread
@@ -43,10 +44,13 @@ final class DeviceThread: Sendable {
         stopRequest = stop
         let own = OwnThread()
         self.own = own
+        let leftBehind = ThreadLeftBehind()
+        self.leftBehind = leftBehind
         thread = try RealtimeThread(name: name, priority: priority) { _ in
             own.enter()
             body(stop)
             finished.signal()
+            leftBehind.letGo()
         }
         scheduling = thread.scheduling
     }
@@ -66,10 +70,19 @@ final class DeviceThread: Sendable {
             thread.stop()
             return true
         }
-        // Its deinit would wait for ever.
-        _ = unsafe Unmanaged.passRetained(thread)
+        leftBehind.keep(thread)
         return false
     }
+}
+
+/// Keeps a thread that nobody waits for: its deinit would do so for ever, but on the thread itself, at its end.
+private final class ThreadLeftBehind: Sendable {
+    private let thread = Mutex<RealtimeThread?>(nil)
+
+    func keep(_ thread: RealtimeThread) { self.thread.withLock { $0 = thread } }
+
+    /// To be called from the thread.
+    func letGo() { _ = thread.withLock { $0.take() } }
 }
 
 /// Which thread a body runs on.

@@ -60,6 +60,29 @@ struct ALSAOpeningLiveTests {
         #expect(opened == 2)
     }
 
+    /// A thread, as long as there is one.
+    private final class Watch {
+        weak var thread: RealtimeThread?
+    }
+
+    @Test("A thread that was left behind is let go when it ends, by itself")
+    func leftBehind() throws {
+        let letGo = try WakeSignal()
+        let watch = Watch()
+        do {
+            let thread = try DeviceThread(name: "hanging", priority: 0, stop: StopRequest()) { _ in
+                letGo.wait(timeout: .seconds(60))
+            }
+            watch.thread = thread.thread
+            #expect(!thread.stop(limit: .milliseconds(10)))
+        }
+        #expect(watch.thread != nil)
+        letGo.signal()
+        let (limit, pause) = (MonotonicTime.now().nanoseconds + 60_000_000_000, try WakeSignal())
+        while watch.thread != nil, MonotonicTime.now().nanoseconds < limit { pause.wait(timeout: .milliseconds(1)) }
+        #expect(watch.thread == nil)
+    }
+
     @Test("What it throws is thrown, and nothing is taken for hanging")
     func refusal() throws {
         for _ in 0..<2 {
