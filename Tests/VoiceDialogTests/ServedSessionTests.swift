@@ -402,21 +402,30 @@ struct ServedSessionHostileTests {
         #expect(orders.last == .detect(talk.session.settings.detection, rate: 24_000))
     }
 
-    @Test("a turn in which no more sound comes is over, once; where nobody speaks nothing is")
-    func inputStopped() throws {
+    @Test(
+        "a turn in which no more sound comes is over, once, not before the silence that the client asked for; where nobody speaks nothing is",
+        arguments: [(500, 5), (10_000, 10)])
+    func inputStopped(silence: Int, patience: Int) throws {
         var talk = try ServedTalk(isManual: false)
+        let detection: JSON = ["type": "server_vad", "silence_duration_ms": .integer(silence)]
+        try talk.request([
+            "type": "session.update",
+            "session": ["type": "realtime", "audio": ["input": ["turn_detection": detection]]],
+        ])
         try talk.append(.seconds(1))
         _ = try talk.takeOrders()
         _ = try talk.takeMessages()
-        talk.session.inputStopped()
+        talk.session.inputStopped(for: .seconds(60))
         #expect(try talk.takeTypes() == [])
         #expect(try talk.takeOrders() == [])
         // Given somebody who has begun
         talk.session.speechStarted(at: .milliseconds(500))
         _ = try talk.takeMessages()
         // When no sound comes
-        talk.session.inputStopped()
-        talk.session.inputStopped()
+        talk.session.inputStopped(for: .seconds(patience) - .milliseconds(1))
+        #expect(try talk.takeTypes() == [])
+        talk.session.inputStopped(for: .seconds(patience))
+        talk.session.inputStopped(for: .seconds(patience + 1))
         // Then what was said is a turn, and is answered; what is said later is found anew
         #expect(
             try talk.takeTypes() == [

@@ -31,9 +31,6 @@ actor ServedClient {
     /// Nobody is there to be answered any more.
     private var isGone = false
 
-    /// How long nothing comes within a turn before that is over: longer than a network that is of use stalls.
-    private static let inputPatience = Duration.seconds(5)
-
     init(
         _ link: WebSocketLink, _ settings: ServedSettings, _ desk: RecogniserDesk, _ responder: any Responder,
         _ synthesiser: any Synthesiser, tell: @escaping @Sendable (ServedEvent) -> Void
@@ -96,8 +93,8 @@ actor ServedClient {
     }
 
     private func watchInput() {
-        guard !isGone, start.duration(to: .now) - heardAt >= Self.inputPatience else { return }
-        session.inputStopped()
+        guard !isGone else { return }
+        session.inputStopped(for: start.duration(to: .now) - heardAt)
         carryOut()
     }
 

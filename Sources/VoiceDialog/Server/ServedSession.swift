@@ -37,6 +37,8 @@ package struct ServedSession: Sendable {
     static let longestAnswer = 16 << 10
     /// How far sound is sent ahead of what the client can have played.
     static let lead = Duration.seconds(20)
+    /// How long at least nothing comes within a turn before that is over: longer than a network that is of use stalls.
+    private static let inputPatience = Duration.seconds(5)
 
     package private(set) var settings: ServedSettings
     var conversation = ServedConversation()
@@ -243,10 +245,13 @@ package struct ServedSession: Sendable {
         stopSpeech(at: detectionStart + input.count(time), until: detectionStart + input.count(heard))
     }
 
-    /// No sound has come for long, as from a client that sends no silence, or whose microphone is gone: whoever spoke has
-    /// finished.
-    package mutating func inputStopped() {
-        guard settings.detection != nil, speech != nil else { return }
+    /// No sound has come for a while, as from a client that sends no silence, or whose microphone is gone: whoever spoke
+    /// has finished, after 5 s or the silence that ends a turn, whichever is longer.
+    package mutating func inputStopped(for pause: Duration) {
+        guard let detection = settings.detection, speech != nil, pause >= max(detection.silence, Self.inputPatience)
+        else {
+            return
+        }
         stopSpeech(at: input.end, until: input.end)
         detect()
     }
