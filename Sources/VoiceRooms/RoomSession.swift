@@ -17,7 +17,7 @@ internal import VoiceQueue
 /// only, never per media packet.
 package struct RoomSession: Sendable {
     /// Where the session stands.
-    package internal(set) var state: RoomSessionState = .idle
+    package var state: RoomSessionState { stage.state }
     /// Everyone in the room, oneself among them; complete from `RoomSessionEvent.joined` on.
     package internal(set) var roster = RoomRoster()
     /// The grant in force, nil before the join.
@@ -25,31 +25,17 @@ package struct RoomSession: Sendable {
 
     /// The next join.
     var request: JoinRequest
+    /// Where it stands, with what is so only there.
+    var stage = RoomSessionStage.idle
     var outbox = Outbox()
-    /// Whether `join` has yet to go out by this path.
-    var joinIsDue = false
     var roundTrips = RoundTripEstimator()
     var events = FIFOQueue<RoomSessionEvent>()
     var counters = RoomSessionStatistics()
 
-    /// The grant whose roster is still coming in.
-    var arriving: (grant: JoinGrant, entries: [RosterEntry])?
-
-    /// When the next path is tried, after one that has closed, and how long the pause was.
-    var retryAt: Duration?
+    /// How long to wait after the next path that closes.
     var retryPause = RoomTimers.shortestRetry
-    /// When it came in last, or back.
-    var enteredAt: Duration = .zero
-    /// Until when the server must have been heard, since somebody says that it does not know us.
-    var doubtEnds: Duration?
-    /// When the server was last asked for that.
-    var lastDoubt: Duration?
-    /// Why the last path did not open.
-    var obstacle: PeerClosing?
-    /// Why the token was refused at a rejoin, while a new one is awaited.
-    var refusedToken: (refusal: RoomRefusal, versions: ClosedRange<UInt8>)?
-    /// Whether the token is newer than the break.
-    var hasFreshToken = false
+    /// What was last doubted of the path.
+    var doubt: PathDoubt?
     /// The token of this path's join, and the last that the server has judged.
     var sentToken: [UInt8] = []
     var judgedToken: [UInt8] = []
@@ -62,12 +48,8 @@ package struct RoomSession: Sendable {
     package var canRenewToken = false
 
     var lastHeard: Duration = .zero
-    var deadline: Duration?
-    var attemptEnds: Duration?
-    var nextPing: Duration?
-    var lastPing: UInt64?
-    /// Whether `lastPing` has yet to go out.
-    var pingIsDue = false
+    /// The ping whose answer is awaited, and whether it has yet to go out.
+    var lastPing: (microseconds: UInt64, isDue: Bool)?
 
     /// Requests that are kept until the server has handled them; more are refused to the application.
     static let queueLimit = 576
@@ -106,11 +88,9 @@ package struct RoomSession: Sendable {
 
     /// Starts the join.
     package mutating func join(now: Duration) throws(RoomSessionError) {
-        guard state == .idle else { throw .alreadyStarted }
-        state = .joining
+        guard case .idle = stage else { throw .alreadyStarted }
+        stage = .arriving(RoomArrival(deadline: now + RoomTimers.joinTimeout, joinIsDue: true))
         lastHeard = now
-        deadline = now + RoomTimers.joinTimeout
-        joinIsDue = true
     }
 
     /// Asks the room for something: a message that has a ``RoomMessage/request``. What becomes of it is told by events.
@@ -144,8 +124,7 @@ package struct RoomSession: Sendable {
         switch state {
         case .joined:
             _ = outbox.append(.leave)
-            state = .leaving
-            deadline = now + RoomTimers.closingTime
+            stage = .leaving(deadline: now + RoomTimers.closingTime)
         case .idle, .joining, .reconnecting: end(.left(acknowledged: false))
         case .leaving, .ended: break
         }
@@ -158,22 +137,23 @@ package struct RoomSession: Sendable {
     package mutating func renew(token: [UInt8], now: Duration) throws(RoomSessionError) {
         guard token.count <= RoomProtocol.tokenLimit else { throw .tokenTooLong }
         request.token = token
-        switch state {
-        case .joined:
-            try append(.renew(token: token))
-        case .reconnecting:
-            hasFreshToken = true
-            guard refusedToken != nil else { return }
-            refusedToken = nil
-            attempt(now: now)
-        case .idle, .joining, .leaving, .ended: break
+        switch stage {
+        case .joined: try append(.renew(token: token))
+        case .arriving(var arrival):
+            guard let before = arrival.comeback?.token else { return }
+            arrival.comeback?.token = .fresh
+            stage = .arriving(arrival)
+            if case .refused = before { attempt(now: now) }
+        case .idle, .leaving, .ended: break
         }
     }
 
     /// There will be no new token: a rejoin that waits for one ends with the refusal.
     package mutating func cannotRenewToken() {
-        guard let refusedToken, state == .reconnecting else { return }
-        end(.refused(refusedToken.refusal, serverVersions: refusedToken.versions))
+        guard case .arriving(let arrival) = stage,
+            case .refused(let refusal, let versions)? = arrival.comeback?.token
+        else { return }
+        end(.refused(refusal, serverVersions: versions))
     }
 
     /// Gives up requests that were meant for another stay.
@@ -189,7 +169,7 @@ package struct RoomSession: Sendable {
     // MARK: What the driver polls
 
     /// Whether it is over.
-    var hasEnded: Bool { if case .ended = state { true } else { false } }
+    var hasEnded: Bool { if case .ended = stage { true } else { false } }
 
     /// The next event; call until nil.
     package mutating func pollEvent() -> RoomSessionEvent? {
@@ -198,12 +178,13 @@ package struct RoomSession: Sendable {
 
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
     package var nextTimeout: Duration? {
-        switch state {
+        switch stage {
         case .idle, .ended: nil
-        case .joining, .leaving: earliest(deadline, retryAt, doubtEnds)
-        case .joined:
-            earliest(lastHeard + silenceLimit, nextPing, doubtEnds, canRenewToken ? tokenClock.asksAt : nil)
-        case .reconnecting: earliest(deadline, attemptEnds, retryAt, doubtEnds)
+        case .arriving(let arrival):
+            earliest(arrival.deadline, arrival.comeback?.attemptEnds, arrival.retryAt, doubt?.ends)
+        case .joined(_, let nextPing):
+            earliest(lastHeard + silenceLimit, nextPing, doubt?.ends, canRenewToken ? tokenClock.asksAt : nil)
+        case .leaving(let deadline): earliest(deadline, doubt?.ends)
         }
     }
 
@@ -219,10 +200,9 @@ package struct RoomSession: Sendable {
     var attemptTime: Duration { max(silenceLimit, RoomTimers.shortestAttempt) }
 
     mutating func end(_ reason: RoomSessionEnd) {
-        if case .ended = state { return }
-        state = .ended(reason)
+        guard !hasEnded else { return }
+        stage = .ended(reason)
         outbox = Outbox()
-        arriving = nil
         events.append(.ended(reason))
     }
 }

@@ -6,24 +6,18 @@ internal import VoiceQueue
 extension RoomSession {
     /// Takes the passing of time. Cheap when nothing is due.
     package mutating func handleTimeout(now: Duration) {
-        switch state {
+        switch stage {
         case .idle, .ended: return
-        case .joining:
-            if isDue(deadline, now) { return giveUp(.joinTimedOut) }
-            if isDue(retryAt, now) || isDue(doubtEnds, now) { return attempt(now: now) }
-        case .leaving:
-            if isDue(deadline, now) || isDue(doubtEnds, now) { return end(.left(acknowledged: false)) }
-        case .joined:
-            if now >= lastHeard + silenceLimit { return reconnect(now: now) }
-            if isDue(doubtEnds, now) { return reconnect(now: now) }
-            if let nextPing, now >= nextPing { ping(now: now) }
+        case .arriving(let arrival):
+            if now >= arrival.deadline { return giveUp(arrival) }
+            let next = earliest(arrival.retryAt, arrival.comeback?.attemptEnds, doubt?.ends)
+            if isDue(next, now) { attempt(now: now) }
+        case .joined(_, let nextPing):
+            if now >= lastHeard + silenceLimit || isDue(doubt?.ends, now) { return reconnect(now: now) }
+            if now >= nextPing { ping(now: now) }
             if canRenewToken, tokenClock.takeDue(now: now) { events.append(.tokenExpiring) }
-        case .reconnecting:
-            if isDue(deadline, now) {
-                cannotRenewToken()
-                return giveUp(.connectionLost)
-            }
-            if isDue(retryAt, now) || isDue(attemptEnds, now) || isDue(doubtEnds, now) { return attempt(now: now) }
+        case .leaving(let deadline):
+            if now >= deadline || isDue(doubt?.ends, now) { end(.left(acknowledged: false)) }
         }
     }
 
@@ -32,7 +26,7 @@ extension RoomSession {
     /// Takes a sign of life of the server.
     mutating func heard(now: Duration) {
         lastHeard = now
-        doubtEnds = nil
+        doubt?.ends = nil
     }
 
     /// Takes the messages that the path's carrier brings, and gives it those that wait.
@@ -48,19 +42,20 @@ extension RoomSession {
             // A new path leaves nothing for the rest to speak to.
             guard path == carriersPath else { return }
         }
-        if pingIsDue, let lastPing {
-            pingIsDue = false
-            carrier.send(.ping(microseconds: lastPing))
+        if let ping = lastPing, ping.isDue {
+            lastPing?.isDue = false
+            carrier.send(.ping(microseconds: ping.microseconds))
         }
         while carrier.hasRoom, let message = nextMessage() { carrier.send(message) }
         if state == .leaving, outbox.waitingCount == 0, carrier.isDelivered { end(.left(acknowledged: true)) }
     }
 
     private mutating func nextMessage() -> RoomMessage? {
-        switch state {
-        case .joining, .reconnecting:
-            guard joinIsDue else { return nil }
-            joinIsDue = false
+        switch stage {
+        case .arriving(var arrival):
+            guard arrival.joinIsDue else { return nil }
+            arrival.joinIsDue = false
+            stage = .arriving(arrival)
             sentToken = request.token
             return .join(request)
         case .joined, .leaving: return outbox.next()
@@ -74,7 +69,7 @@ extension RoomSession {
         switch message {
         case .ping(let microseconds): carrier.send(.pong(microseconds: microseconds))
         case .pong(let microseconds):
-            guard microseconds == lastPing else { return }
+            guard microseconds == lastPing?.microseconds else { return }
             lastPing = nil
             let roundTrip = now - .microseconds(Int64(microseconds))
             roundTrips.add(roundTrip)
@@ -90,13 +85,15 @@ extension RoomSession {
         // Who comes back may have met a network that shows it another server for a while: it tries on, and tells in the
         // end.
         if case .identityRefused(let refusal) = reason, state == .joining { return end(.identityRefused(refusal)) }
-        obstacle = reason
-        switch state {
+        switch stage {
         case .idle, .ended: break
-        case .joining: retry(now: now)
-        // A rejoin may wait for its token.
-        case .reconnecting: if refusedToken == nil { retry(now: now) }
-        case .joined: reconnect(now: now)
+        case .arriving(var arrival):
+            arrival.obstacle = reason
+            stage = .arriving(arrival)
+            // A rejoin may wait for its token.
+            if case .refused? = arrival.comeback?.token { return }
+            retry(now: now)
+        case .joined: reconnect(now: now, obstacle: reason)
         case .leaving: end(.left(acknowledged: true))
         }
     }
@@ -104,65 +101,62 @@ extension RoomSession {
     /// Somebody at the server's address says that it does not know this client; anyone who can forge that address can.
     /// Asks the server, which has four round trips to answer.
     package mutating func pathDoubted(now: Duration) {
-        guard doubtEnds == nil, lastDoubt.map({ now >= $0 + RoomTimers.doubtInterval }) ?? true else { return }
-        lastDoubt = now
-        doubtEnds = now + max(RoomTimers.shortestRetry, (roundTrips.smoothed ?? .zero) * 4)
+        if let doubt, doubt.ends != nil || now < doubt.askedAt + RoomTimers.doubtInterval { return }
+        doubt = PathDoubt(
+            askedAt: now, ends: now + max(RoomTimers.shortestRetry, (roundTrips.smoothed ?? .zero) * 4))
         if state == .joined { ping(now: now) }
     }
 
     /// The server has shown that it knows this path: what was doubted is settled. It may only have moved.
-    package mutating func pathConfirmed() { doubtEnds = nil }
+    package mutating func pathConfirmed() { doubt?.ends = nil }
 
     /// Tries another path, later and later.
     private mutating func retry(now: Duration) {
-        guard retryAt == nil else { return }
-        retryAt = now + retryPause
+        guard case .arriving(var arrival) = stage, arrival.retryAt == nil else { return }
+        arrival.retryAt = now + retryPause
+        stage = .arriving(arrival)
         retryPause = min(retryPause * 2, RoomTimers.longestRetry)
     }
 
     /// Ends with the reason why no path was found, where there is a better one than time.
-    private mutating func giveUp(_ reason: RoomSessionEnd) {
-        switch obstacle {
+    private mutating func giveUp(_ arrival: RoomArrival) {
+        cannotRenewToken()
+        switch arrival.obstacle {
         case .handshakeFailed: end(.handshakeFailed)
         case .identityRefused(let refusal): end(.identityRefused(refusal))
-        default: end(reason)
+        default: end(arrival.comeback == nil ? .joinTimedOut : .connectionLost)
         }
     }
 
     private mutating func handleRefusal(_ refusal: RoomRefusal, _ versions: ClosedRange<UInt8>, now: Duration) {
-        guard state == .reconnecting else { return end(.refused(refusal, serverVersions: versions)) }
+        guard case .arriving(var arrival) = stage, let comeback = arrival.comeback else {
+            return end(.refused(refusal, serverVersions: versions))
+        }
         // It restarts: the join is repeated until its successor answers.
         guard refusal != .serverShuttingDown else { return retry(now: now) }
         let isOfToken = refusal == .expired || refusal == .badSignature
         // A newer one has come while this one was on its way.
         if isOfToken, request.token != sentToken { return attempt(now: now) }
-        guard isOfToken, canRenewToken, !hasFreshToken else { return end(.refused(refusal, serverVersions: versions)) }
-        refusedToken = (refusal, versions)
-        attemptEnds = nil
+        guard isOfToken, canRenewToken, comeback.token != .fresh else {
+            return end(.refused(refusal, serverVersions: versions))
+        }
+        arrival.comeback = RoomComeback(token: .refused(refusal, serverVersions: versions))
+        stage = .arriving(arrival)
         events.append(.tokenRefused(refusal))
     }
 
     private mutating func handle(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
         switch message {
         case .joined(let grant):
-            guard arriving == nil, state == .joining || state == .reconnecting else {
+            guard case .arriving(var arrival) = stage, arrival.roster == nil else {
                 throw .unexpectedMessage(message.type.rawValue)
             }
             guard request.versions.contains(grant.version),
-                !grant.resumed || (state == .reconnecting && outbox.canResume(at: grant.handledCount))
+                !grant.resumed || (arrival.comeback != nil && outbox.canResume(at: grant.handledCount))
             else { throw .invalidValue }
-            arriving = (grant, [])
-        case .participantJoined(let entry) where arriving != nil:
-            guard arriving?.entries.contains(where: { $0.participant == entry.participant }) == false else {
-                throw .invalidValue
-            }
-            arriving?.entries.append(entry)
-            // A long roster over a long path may take more than an attempt's time, and would with each attempt.
-            if state == .reconnecting { attemptEnds = now + attemptTime }
-            if let (grant, entries) = arriving, entries.count == Int(grant.rosterCount) {
-                arriving = nil
-                enter(grant, RoomRoster(entries), now: now)
-            }
+            arrival.roster = (grant, [])
+            stage = .arriving(arrival)
+        case .participantJoined(let entry) where isReadingRoster: try read(entry, now: now)
         case .removed(.restarting) where state == .joined || state == .reconnecting:
             if state == .joined { reconnect(now: now) } else { retry(now: now) }
         case .removed where state == .leaving: end(.left(acknowledged: true))
@@ -173,6 +167,26 @@ extension RoomSession {
             guard state == .joined || state == .leaving else { throw .unexpectedMessage(message.type.rawValue) }
             try handleInRoom(message, now: now)
         }
+    }
+
+    private var isReadingRoster: Bool {
+        guard case .arriving(let arrival) = stage else { return false }
+        return arrival.roster != nil
+    }
+
+    /// Takes the next entry of the grant's roster.
+    private mutating func read(_ entry: RosterEntry, now: Duration) throws(RoomProtocolError) {
+        guard case .arriving(var arrival) = stage,
+            arrival.roster?.entries.contains(where: { $0.participant == entry.participant }) == false
+        else { throw .invalidValue }
+        // Nobody else has the entries meanwhile, which so grow without being copied.
+        stage = .idle
+        arrival.roster?.entries.append(entry)
+        // A long roster over a long path may take more than an attempt's time, and would with each attempt.
+        arrival.comeback?.attemptEnds = now + attemptTime
+        stage = .arriving(arrival)
+        guard let (grant, entries) = arrival.roster, entries.count == Int(grant.rosterCount) else { return }
+        enter(grant, RoomRoster(entries), now: now)
     }
 
     private mutating func handleInRoom(_ message: RoomMessage, now: Duration) throws(RoomProtocolError) {
@@ -229,14 +243,7 @@ extension RoomSession {
         if returning { tellChanges(to: newRoster) }
         roster = newRoster
         self.grant = grant
-        state = .joined
-        deadline = nil
-        attemptEnds = nil
-        retryAt = nil
-        obstacle = nil
-        enteredAt = now
-        hasFreshToken = false
-        nextPing = now
+        stage = .joined(enteredAt: now, nextPing: now)
         if returning && grant.resumed {
             outbox.resume(at: grant.handledCount)
         } else {
@@ -285,12 +292,13 @@ extension RoomSession {
         }
     }
 
-    private mutating func reconnect(now: Duration) {
-        state = .reconnecting
+    /// Begins a break, because of `obstacle` where the path has closed.
+    private mutating func reconnect(now: Duration, obstacle: PeerClosing? = nil) {
+        guard case .joined(let enteredAt, _) = stage else { return }
+        stage = .arriving(
+            RoomArrival(deadline: now + RoomTimers.breakWindow, obstacle: obstacle, comeback: RoomComeback()))
         outbox.interrupt()
         counters.reconnections += 1
-        deadline = now + RoomTimers.breakWindow
-        nextPing = nil
         events.append(.reconnecting)
         // Whom a server lets in and loses at once, it would have come again without end.
         guard now - enteredAt >= RoomTimers.shortestRetry else { return retry(now: now) }
@@ -300,22 +308,23 @@ extension RoomSession {
 
     /// Starts over by the next path; what the server has handled, it will tell.
     mutating func attempt(now: Duration) {
-        arriving = nil
-        retryAt = nil
-        doubtEnds = nil
+        guard case .arriving(var arrival) = stage else { return }
+        arrival.roster = nil
+        arrival.retryAt = nil
+        arrival.comeback?.attemptEnds = now + attemptTime
+        arrival.joinIsDue = true
+        stage = .arriving(arrival)
+        doubt?.ends = nil
         path &+= 1
-        attemptEnds = state == .reconnecting ? now + attemptTime : nil
-        pingIsDue = false
+        lastPing?.isDue = false
         request.rejoin?.handledCount = outbox.handledHere
         request.rejoin?.attempt = path
-        joinIsDue = true
     }
 
     private mutating func ping(now: Duration) {
-        let microseconds = UInt64(max(0, now.wholeMicroseconds))
-        lastPing = microseconds
-        pingIsDue = true
+        guard case .joined(let enteredAt, _) = stage else { return }
+        stage = .joined(enteredAt: enteredAt, nextPing: now + keepaliveInterval)
+        lastPing = (microseconds: UInt64(max(0, now.wholeMicroseconds)), isDue: true)
         outbox.tellHandled()
-        nextPing = now + keepaliveInterval
     }
 }

@@ -122,8 +122,8 @@ struct HostileInputTests {
             now += .milliseconds(1)
             if millisecond % 200 == 0 { session.heard(now: now) }
             session.handleTimeout(now: now)
-            if session.pingIsDue { pings += 1 }
-            session.pingIsDue = false
+            if session.lastPing?.isDue == true { pings += 1 }
+            session.lastPing?.isDue = false
         }
         // Then that is often enough
         #expect((9...11).contains(pings), "\(pings)")
@@ -194,8 +194,8 @@ struct HostileInputTests {
             now += .milliseconds(1)
             rooms.clients[0].session.pathDoubted(now: now)
             rooms.clients[0].session.handleTimeout(now: now)
-            if rooms.clients[0].session.pingIsDue { asked += 1 }
-            rooms.clients[0].session.pingIsDue = false
+            if rooms.clients[0].session.lastPing?.isDue == true { asked += 1 }
+            rooms.clients[0].session.lastPing?.isDue = false
             rooms.clients[0].session.heard(now: now)
         }
         // Then she asks ten times, and for the keepalive

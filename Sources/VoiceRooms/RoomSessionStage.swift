@@ -1,0 +1,62 @@
+internal import VoicePeers
+
+/// Where a session stands, with what is so only there; ``RoomSessionState`` is what others know of it.
+enum RoomSessionStage: Sendable {
+    case idle
+    /// On its way into the room, or back.
+    case arriving(RoomArrival)
+    /// In the room since `enteredAt`.
+    case joined(enteredAt: Duration, nextPing: Duration)
+    /// Until `deadline` at most.
+    case leaving(deadline: Duration)
+    case ended(RoomSessionEnd)
+
+    var state: RoomSessionState {
+        switch self {
+        case .idle: .idle
+        case .arriving(let arrival): arrival.comeback == nil ? .joining : .reconnecting
+        case .joined: .joined
+        case .leaving: .leaving
+        case .ended(let reason): .ended(reason)
+        }
+    }
+}
+
+/// The way into the room, or back: attempts, each by a path of its own.
+struct RoomArrival: Sendable {
+    /// When it is given up.
+    let deadline: Duration
+    /// Whether `join` has yet to go out by this path.
+    var joinIsDue = false
+    /// The grant whose roster is still coming in.
+    var roster: (grant: JoinGrant, entries: [RosterEntry])?
+    /// When the next path is tried, after one that has closed.
+    var retryAt: Duration?
+    /// Why the last path did not open.
+    var obstacle: PeerClosing?
+    /// What is so on the way back alone; nil on the way in.
+    var comeback: RoomComeback?
+}
+
+/// The way back, from a break.
+struct RoomComeback: Sendable {
+    /// When the next path is tried, whatever has become of this one; nil while nothing is tried.
+    var attemptEnds: Duration?
+    var token = Token.asBefore
+
+    enum Token: Equatable, Sendable {
+        case asBefore
+        /// A new one is awaited.
+        case refused(RoomRefusal, serverVersions: ClosedRange<UInt8>)
+        /// It is newer than the break.
+        case fresh
+    }
+}
+
+/// Somebody says that the server does not know this client.
+struct PathDoubt: Sendable {
+    /// When the server was asked.
+    let askedAt: Duration
+    /// Until when it must have been heard; nil once it was, or another path is tried.
+    var ends: Duration?
+}
