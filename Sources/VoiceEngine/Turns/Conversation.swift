@@ -304,20 +304,29 @@ public final class SpokenAnswer: Sendable {
     /// Its words as they are heard, each time that more were, looked at every `interval`, 5 ms at the least; ends with
     /// the caption that is final.
     public func captions(every interval: Duration = .milliseconds(50)) -> AsyncStream<Caption> {
-        let (captions, continuation) = AsyncStream.makeStream(of: Caption.self, bufferingPolicy: .bufferingNewest(1))
+        follow(every: interval) { caption, told in caption == told ? nil : caption }
+    }
+
+    /// What `news` makes of its caption and of what was told last, looked at every `interval`, until that is final.
+    private func follow<Value: Sendable>(
+        every interval: Duration, _ news: @escaping @Sendable (Caption, Value?) -> Value?
+    ) -> AsyncStream<Value> {
+        let (values, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
         let (core, utterance, interval) = (core, utterance, max(interval, .milliseconds(5)))
         let task = Task {
-            var told: Caption?
+            var told: Value?
             while !Task.isCancelled, let caption = core.caption(of: utterance) {
-                if caption != told { continuation.yield(caption) }
-                told = caption
+                if let value = news(caption, told) {
+                    continuation.yield(value)
+                    told = value
+                }
                 if caption.isFinal { break }
                 try? await Task.sleep(for: interval)
             }
             continuation.finish()
         }
         continuation.onTermination = { _ in task.cancel() }
-        return captions
+        return values
     }
 
     // MARK: Its end
@@ -330,21 +339,10 @@ public final class SpokenAnswer: Sendable {
     /// ``heard`` each time that more was, looked at every `interval`, 5 ms at the least; ends with the answer, of whose
     /// last 10 ms or so ``TurnEvent/answerEnded(_:_:)`` alone tells. One listener; the newest is kept for it.
     public func positions(every interval: Duration = .milliseconds(100)) -> AsyncStream<Duration> {
-        let (positions, continuation) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1))
-        let (core, utterance, interval) = (core, utterance, max(interval, .milliseconds(5)))
-        let task = Task {
-            var told = Duration.zero
-            while !Task.isCancelled, let caption = core.caption(of: utterance) {
-                let heard = core.heard(of: utterance)
-                if heard > told { continuation.yield(heard) }
-                told = max(told, heard)
-                if caption.isFinal { break }
-                try? await Task.sleep(for: interval)
-            }
-            continuation.finish()
+        follow(every: interval) { [core, utterance] _, told in
+            let heard = core.heard(of: utterance)
+            return heard > told ?? .zero ? heard : nil
         }
-        continuation.onTermination = { _ in task.cancel() }
-        return positions
     }
 
     /// Nothing more comes of it: what is queued is heard, and then the agent's turn is over.
