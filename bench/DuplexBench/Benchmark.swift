@@ -4,6 +4,8 @@ struct Benchmark: Sendable {
     let name: String
     /// One line for the list of benchmarks.
     let purpose: String
+    /// Options that it alone takes, and the others refuse.
+    var options: [String] = []
     /// Measures. Progress goes to standard error; results are returned.
     let run: @Sendable () throws -> BenchmarkResult
 

@@ -7,7 +7,7 @@ extension Benchmark {
         name: "echo",
         purpose:
             "echo removed, talker kept, and CPU of each backend on the same simulated recordings; --cost: the CPU while both talk by itself",
-        run: EchoBenchmark.run)
+        options: ["--cost"], run: EchoBenchmark.run)
 }
 
 /// What is compared: a backend of ours, or WebRTC's AEC3 where that is there.

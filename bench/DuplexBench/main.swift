@@ -15,9 +15,9 @@ func fail(_ message: String, code: Int32) -> Never {
 
 let list = Benchmark.all.map { "  \($0.name): \($0.purpose)" }.joined(separator: "\n")
 let usage = "usage: bench/run NAME [--json] [--long] [--seeds A-B]\n\(list)"
-var names = CommandLine.arguments.dropFirst().filter {
-    !["--json", "--long", "--secure", "--heard", "--spoken", "--cost"].contains($0)
-}
+let options = Benchmark.all.flatMap(\.options)
+let flags = ["--json", "--long"] + options.filter { !BenchmarkLength.valued.contains($0) }
+var names = CommandLine.arguments.dropFirst().filter { !flags.contains($0) }
 for option in BenchmarkLength.valued {
     if let at = names.firstIndex(of: option) { names.removeSubrange(at..<min(at + 2, names.endIndex)) }
 }
@@ -30,6 +30,12 @@ if names.contains(where: { $0 == "--help" || $0 == "-h" }) {
 guard names.count == 1, let name = names.first else { fail(usage, code: usageError) }
 guard let benchmark = Benchmark.all.first(where: { $0.name == name }) else {
     fail("bench: there is no benchmark '\(name)'\n\(usage)", code: usageError)
+}
+for option in options where CommandLine.arguments.contains(option) {
+    guard benchmark.options.contains(option) else { fail("bench: \(name) takes no \(option)", code: usageError) }
+    guard !BenchmarkLength.valued.contains(option) || BenchmarkLength.value(of: option) != nil else {
+        fail("bench: \(option) takes a value", code: usageError)
+    }
 }
 
 do {

@@ -31,7 +31,7 @@ private enum AbuseBenchmark {
                 members where the attack is on messages. µs: CPU time of all of the server's threads for a hostile datagram, above what they need \
                 without an attack: the mean, the mean of the worst quarter of a second, and the median of one datagram alone, its wake-up included; \
                 "client": the media and network threads of a call in the attacked room. "Full socket": datagrams, hostile or not, that \
-                the kernel dropped before the server. "Lost": packets that the calls missed, apart and beside the attacker. "Put out": calls and bystanders \
+                the kernel dropped before the server. "Lost": packets that the calls missed, apart and beside the attacker, all of them where a call has heard none. "Put out": calls and bystanders \
                 that lost the room, for a while or for good. "Silenced": how much of the calls' sound was not heard, all four ends together. \
                 "Talker": packets that the attacked talker sent, 50 as long as nobody makes it send less. "Newcomer": how long somebody \
                 with a good token took to come in meanwhile, on a path of 100 ms; it asks at most every second. "Log": what the server wrote.
@@ -66,6 +66,9 @@ private enum AbuseBenchmark {
         let plaintext = security == "protected" ? [] : attacks.map { ($0, isProtected: false) }
         let protected =
             security == "plaintext" ? [] : attacks.filter { !$0.isOfStrangers }.map { ($0, isProtected: true) }
+        guard !(plaintext + protected).isEmpty else {
+            throw AbuseFailure("ABUSE_ONLY names attacks of strangers alone, which are on a plaintext server")
+        }
         return plaintext + protected
     }
 

@@ -40,6 +40,8 @@ struct AbuseScene {
 
     private static let tone = MarkedTone(hertz: 1_000, seconds: 18)
     private static let otherTone = MarkedTone(hertz: 1_400, seconds: 18)
+    /// That a call sends of its tone.
+    private static let packetsPerSecond = 50.0
     /// Between the calls' beginning and the attack: the tone's silence, and a second without an attack.
     private static let settlingSeconds = 3.0
     private static let probes = 15
@@ -118,11 +120,11 @@ struct AbuseScene {
         outcome.serverLogBytes = server.outputBytes
         outcome.newcomerMilliseconds = report.newcomerJoined.map { $0 / .milliseconds(1) }
         outcome.victimsLost = report.putOut + (outcomesApart + outcomesAttacked).count { $0.wasPutOut }
-        outcome.packetsLostApart = outcomesApart.reduce(0) { $0 + $1.lost.values.reduce(0, +) }
+        outcome.packetsLostApart = outcomesApart.reduce(0) { $0 + Self.lost($1.lost) }
         let good = Set(
             member.publishers.filter { ["eve", "joe"].contains($0.value) }.keys.map(\.synchronizationSource))
         for other in outcomesAttacked {
-            outcome.packetsLostBeside += other.lost.filter { good.contains($0.key) }.values.reduce(0, +)
+            outcome.packetsLostBeside += Self.lost(other.lost.filter { good.contains($0.key) })
         }
         outcome.silencedMilliseconds = (outcomesApart + outcomesAttacked).reduce(0) { $0 + $1.silencedMilliseconds }
         outcome.victimPacketsPerSecond = outcomesAttacked[0].packetsSentPerSecond
@@ -166,6 +168,12 @@ struct AbuseScene {
     }
 
     // MARK: After the attack
+
+    /// Packets that a call has missed, by the talkers that it has heard. One that tells of none, as one that wrote no
+    /// summary, has missed all of its peer's tone.
+    private static func lost(_ talkers: [UInt32: Int]) -> Int {
+        talkers.isEmpty ? Int(tone.seconds * packetsPerSecond) : talkers.values.reduce(0, +)
+    }
 
     private func finish(_ calls: [MeasuredCall], _ run: AttackRun) -> [MeasuredCall.Outcome] {
         let deadline = Date(timeIntervalSinceNow: Self.callSeconds)

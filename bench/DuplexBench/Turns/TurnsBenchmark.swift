@@ -8,7 +8,7 @@ extension Benchmark {
         name: "turns",
         purpose:
             "answers that are spoken into: how soon quiet and silent, what is missed, what is taken for an interruption; --long: ten hours of an agent alone, with --seeds a part of them; --secure: in real time through a protected room; --heard, --spoken: what was heard, or the answers that are spoken into, by themselves; --recordings DIR: an agent whose echo was recorded on real devices",
-        run: TurnsBenchmark.run)
+        options: BenchmarkLength.valued + ["--secure", "--heard", "--spoken"], run: TurnsBenchmark.run)
 }
 
 /// An agent tells a story over a loudspeaker; a person speaks into it, makes another sound, or is silent.
