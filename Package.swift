@@ -200,6 +200,9 @@ let package = Package(
         .executableTarget(
             name: "CCall", dependencies: ["DuplexVoiceC", "CDuplexVoice"], path: "Examples/CCall", cSettings: c,
             linkerSettings: [.linkedLibrary("m")]),
+        .executableTarget(
+            name: "CConversation", dependencies: ["DuplexVoiceC", "CDuplexVoice"], path: "Examples/CConversation",
+            cSettings: c),
 
         // Tests
         .target(
@@ -263,8 +266,8 @@ let package = Package(
             "SimulatedCalls", optimized: false),
         tests("VirtualCard", "CALSA", "CLinuxRealtime", "CAllocationCounter", optimized: false),
         tests(
-            "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CGraph", "CDuplexVoice", "VoiceDevices",
-            "VoiceEngine",
+            "DuplexVoiceC", "DuplexVoiceC", "CProcessor", "CCall", "CConversation", "CGraph", "CDuplexVoice",
+            "VoiceDevices", "VoiceEngine", "VoiceSimulation",
             "VoiceCoding", "VoicePlayout", "VoiceProcessing", "VoiceRealtime", "VoiceTransport", "VoiceWire",
             "CAllocationCounter", optimized: false),
         tests("ImportRules", optimized: false),

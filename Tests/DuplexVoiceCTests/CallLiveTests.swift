@@ -1,8 +1,10 @@
 import CDuplexVoice
 import Foundation
+import Synchronization
 import TestCases
 import Testing
 import VoiceEngine
+import VoiceSimulation
 import VoiceTransport
 
 extension LibraryTests {
@@ -194,6 +196,60 @@ extension LibraryTests {
             #expect((levels.max() ?? -127) > -40, "\(said)")
             #expect(ended.status == 0, "\(ended.complaint)")
             withExtendedLifetime(events) {}
+            await engine.stop()
+        }
+
+        @Test("Examples/CConversation says back what it is told, gives way to who speaks into that, and ends on SIGINT")
+        func conversation() async throws {
+            let room = try Room()
+            // Given somebody in the room by an engine of Swift's
+            let device = ClientDevice()
+            var configuration = EngineConfiguration.lowDelay
+            configuration.device = .custom(device)
+            (configuration.mediaPriority, configuration.networkPriority) = (0, 0)
+            let engine = VoiceEngine(configuration)
+            try await engine.start()
+            let events = engine.events
+            let hasGivenWay = Mutex(false)
+            let watch = Task {
+                for await event in events {
+                    guard case .interrupted = event else { continue }
+                    hasGivenWay.withLock { $0 = true }
+                    return
+                }
+            }
+            try await engine.join(RoomEndpoint(url: room.url, token: try room.token("swift")))
+            let program = try TestProgram(
+                TestProgram.built("CConversation"), [room.url, try room.token("c")], limit: .seconds(150))
+            // When they speak for three seconds and then listen, and speak again once they hear an answer for 200 ms, or
+            // none for seven seconds
+            let speech = SyntheticSpeech.samples(frames: 144_000, seed: 7, levelDecibels: -20)
+            let silence = [Float](repeating: 0, count: 480)
+            var (place, heard, sound) = (0, 0, silence)
+            var due = ContinuousClock.now
+            let deadline = due + .seconds(120)
+            while !hasGivenWay.withLock({ $0 }), program.isRunning, due < deadline {
+                let isSpeaking = place < speech.count
+                device.sendAudioData(isSpeaking ? Array(speech[place..<place + 480]) : silence)
+                device.pullPlayback(into: &sound)
+                place += 480
+                heard += !isSpeaking && sound.contains { abs($0) > 0.02 } ? 1 : 0
+                if heard == 20 || place == 480_000 { (place, heard) = (0, 0) }
+                due += .milliseconds(10)
+                try await Task.sleep(until: due, clock: .continuous)
+            }
+            // Then the room hears that the answer has given way, and the program says so
+            #expect(hasGivenWay.withLock { $0 })
+            var said = ""
+            while !said.contains("it gave way"), let more = program.nextOutput() {
+                said += String(decoding: more, as: UTF8.self)
+            }
+            #expect(said.contains(/answers for \d+\.\d\d s\n/), "\(said)")
+            #expect(said.contains(/\d+\.\d\d s of it were heard: it gave way\n/), "\(said)")
+            program.signal(SIGINT)
+            let ended = try await program.end()
+            #expect(ended.status == 0, "\(ended.complaint)")
+            watch.cancel()
             await engine.stop()
         }
     }
