@@ -6,7 +6,8 @@ import Glibc
 ///
 /// Unchecked: the sources are set once and are thread-safe, which Dispatch does not declare.
 final class Interruption: @unchecked Sendable {
-    private let signals: [Int32]
+    /// Those that end the process again once this is gone.
+    private let ending: [Int32]
     private let sources: [any DispatchSourceSignal]
     private let stream: AsyncStream<Int32>
 
@@ -18,7 +19,8 @@ final class Interruption: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - takesIgnoredHangUp: where SIGHUP says something else than that the terminal is closed.
-    ///   - others: further signals, by which something else is asked for.
+    ///   - others: further signals, by which something else is asked for. They end nothing afterwards either, while the
+    ///     process says goodbye.
     init(takesIgnoredHangUp: Bool = false, others: [Int32] = []) {
         let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
         self.stream = stream
@@ -27,7 +29,7 @@ final class Interruption: @unchecked Sendable {
             let isIgnored = unsafe unsafeBitCast(before, to: Int.self) == Self.ignored
             return number != SIGHUP || takesIgnoredHangUp || !isIgnored
         }
-        self.signals = signals
+        ending = signals.filter { !others.contains($0) }
         sources = signals.map { number in
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield(number) }
@@ -38,7 +40,7 @@ final class Interruption: @unchecked Sendable {
 
     deinit {
         sources.forEach { $0.cancel() }
-        for number in signals { signal(number, SIG_DFL) }
+        for number in ending { signal(number, SIG_DFL) }
     }
 
     /// Returns the next signal when it comes, or nil when the task is cancelled. For one caller at a time.
