@@ -117,20 +117,14 @@ final class RoomMembership {
     private func perform(_ actions: [RoomMedia.Action]) throws(EngineError) {
         var failure: EngineError?
         var unasked: [RoomMessage] = []
-        for action in actions {
-            do throws(EngineError) {
-                switch action {
-                case .command(let command): try core.send(command)
-                case .ask(let request) where failure == nil: try ask(request)
-                case .ask(let request): unasked.append(request)
-                case .post(let event): post(event)
-                }
-            } catch {
-                failure = failure ?? error
-                if case .ask(let request) = action { unasked.append(request) }
+        carryOut(actions) { request in
+            if failure == nil {
+                do throws(EngineError) { return try ask(request) } catch { failure = error }
             }
+            unasked.append(request)
+        } whenLost: { error in
+            failure = failure ?? error
         }
-        handOnEntrance()
         for request in unasked {
             if let kind = request.request { carryOut(media.requestFailed(kind, subject: request.subject)) }
         }
@@ -330,23 +324,28 @@ final class RoomMembership {
 
     private func carryOut(_ actions: [RoomMedia.Action]) {
         var unasked: [(RoomMessage, RoomSessionError)] = []
-        for action in actions {
-            switch action {
-            case .ask(let request):
-                do throws(RoomSessionError) { try client.ask(request, in: stay) } catch {
-                    unasked.append((request, error))
-                }
-            case .command(let command):
-                do throws(EngineError) { try core.send(command) } catch { broadcast.post(.degraded(.commandLost)) }
-            case .post(let event): post(event)
-            }
+        carryOut(actions) { request in
+            do throws(RoomSessionError) { try client.ask(request, in: stay) } catch { unasked.append((request, error)) }
+        } whenLost: { _ in
+            broadcast.post(.degraded(.commandLost))
         }
-        handOnEntrance()
         // Their answers, as it were, which come after all that was asked for.
         for (request, error) in unasked { failed(request.request, request.subject, error) }
     }
 
-    private func handOnEntrance() {
+    /// Carries `actions` out in order: requests by `ask`; `whenLost` is told of a command that the media thread has not
+    /// taken.
+    private func carryOut(
+        _ actions: [RoomMedia.Action], by ask: (RoomMessage) -> Void, whenLost: (EngineError) -> Void
+    ) {
+        for action in actions {
+            switch action {
+            case .ask(let request): ask(request)
+            case .command(let command):
+                do throws(EngineError) { try core.send(command) } catch { whenLost(error) }
+            case .post(let event): post(event)
+            }
+        }
         guard media.entrance != entrance else { return }
         entrance = media.entrance
         client.rejoin(as: entrance)

@@ -341,7 +341,7 @@ public final class SpokenAnswer: Sendable {
     public func positions(every interval: Duration = .milliseconds(100)) -> AsyncStream<Duration> {
         follow(every: interval) { [core, utterance] _, told in
             let heard = core.heard(of: utterance)
-            return heard > told ?? .zero ? heard : nil
+            return heard > (told ?? .zero) ? heard : nil
         }
     }
 
