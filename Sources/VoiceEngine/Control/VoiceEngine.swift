@@ -193,8 +193,7 @@ public actor VoiceEngine {
     ///   ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``.
     public func setVolume(_ volume: Float, for participant: ParticipantID) throws(EngineError) {
         guard (0...4).contains(volume) else { throw .invalidConfiguration("the volume is \(volume); use 0...4") }
-        guard let room else { throw .notJoined }
-        try room.setVolume(volume, for: participant)
+        try membership.setVolume(volume, for: participant)
     }
 
     /// Scales everything that is played, 0 to 1, the echo reference included, until the engine stops.

@@ -46,6 +46,20 @@ extension VoiceEngine {
         if room === leaving { room = nil }
     }
 
+    /// The stay in the room, which may be over already.
+    var membership: RoomMembership {
+        get throws(EngineError) {
+            guard let room else { throw .notJoined }
+            return room
+        }
+    }
+
+    /// The same, where it goes on.
+    var openRoom: RoomMembership? {
+        guard let room, !room.isOver else { return nil }
+        return room
+    }
+
     /// Of the room that the engine is in, or has just left.
     private func handle(_ event: RoomClientEvent) {
         room?.handle(event)
@@ -71,8 +85,7 @@ extension VoiceEngine {
     /// - Throws: ``EngineError/notJoined``; ``EngineError/requestRefused(_:)`` of a message that is too long, or where too
     ///   many wait.
     public func send(_ bytes: [UInt8], to participant: ParticipantID? = nil) throws(EngineError) {
-        guard let room else { throw .notJoined }
-        try room.send(bytes, to: participant)
+        try membership.send(bytes, to: participant)
     }
 
     /// Has the text of a stream of this engine's be `text` from now on, for everybody in the room: what a recogniser
@@ -109,8 +122,7 @@ extension VoiceEngine {
     private func changeText(
         _ stream: String, _ change: TextChange, isFinal: Bool, extras: String
     ) throws(EngineError) {
-        guard let room else { throw .notJoined }
-        try room.changeText(stream, change, isFinal: isFinal, extras: extras)
+        try membership.changeText(stream, change, isFinal: isFinal, extras: extras)
         carryOn()
     }
 }

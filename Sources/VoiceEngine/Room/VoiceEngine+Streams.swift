@@ -27,7 +27,7 @@ extension VoiceEngine {
         }
         let before = requests.state(of: stream)
         requests.played[stream] = isWanted
-        if let room, !room.isOver {
+        if let room = openRoom {
             room.play(isWanted, stream)
         } else if before != requests.state(of: stream) {
             broadcast.post(.streamState(stream, requests.state(of: stream)))
@@ -37,16 +37,13 @@ extension VoiceEngine {
     /// Plays what a participant publishes, but for what was stopped by its name.
     ///
     /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``.
-    public func play(_ participant: ParticipantID) throws(EngineError) { try play(true, participant) }
+    public func play(_ participant: ParticipantID) throws(EngineError) { try membership.play(true, participant) }
 
     /// Does not play what a participant publishes, but for what is played by its name.
     ///
     /// - Throws: as ``play(_:)``.
-    public func stopPlaying(_ participant: ParticipantID) throws(EngineError) { try play(false, participant) }
-
-    private func play(_ isWanted: Bool, _ participant: ParticipantID) throws(EngineError) {
-        guard let room else { throw .notJoined }
-        try room.play(isWanted, participant)
+    public func stopPlaying(_ participant: ParticipantID) throws(EngineError) {
+        try membership.play(false, participant)
     }
 
     /// Scales what is heard of the stream of this name: 0 silences, 1 leaves it, up to 4 (+12 dB). Holds for streams of
@@ -61,15 +58,14 @@ extension VoiceEngine {
             throw .tooManyStreamNames
         }
         requests.volumes[name] = volume == 1 ? nil : volume
-        if let room, !room.isOver { try room.setVolume(volume, ofStream: name) }
+        try openRoom?.setVolume(volume, ofStream: name)
     }
 
     /// Has a participant not be heard here, or heard again by its volume, as long as it stays. Nobody is told.
     ///
     /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``.
     public func setMuted(_ isMuted: Bool, for participant: ParticipantID) throws(EngineError) {
-        guard let room else { throw .notJoined }
-        try room.setMuted(isMuted, for: participant)
+        try membership.setMuted(isMuted, for: participant)
     }
 
     /// The same of the stream of this name, also of later ones of that name, in this room and the next.
@@ -81,7 +77,7 @@ extension VoiceEngine {
             throw .tooManyStreamNames
         }
         if isMuted { requests.muted.insert(name) } else { requests.muted.remove(name) }
-        if let room, !room.isOver { try room.setMuted(isMuted, ofStream: name) }
+        try openRoom?.setMuted(isMuted, ofStream: name)
     }
 
     // MARK: Publishing by name
@@ -96,7 +92,7 @@ extension VoiceEngine {
     public func publish(as name: String = "") throws(EngineError) {
         if !name.isEmpty { try Self.check(name) }
         requests.presence.microphone = name
-        if let room, !room.isOver { room.publish(as: name) }
+        openRoom?.publish(as: name)
         carryOn()
     }
 
@@ -104,7 +100,7 @@ extension VoiceEngine {
     /// what the canceller learns, goes on.
     public func unpublish() {
         requests.presence.microphone = nil
-        if let room, !room.isOver { room.publish(as: nil) }
+        openRoom?.publish(as: nil)
         carryOn()
     }
 
@@ -126,14 +122,14 @@ extension VoiceEngine {
             Task { [weak self] in await self?.withdraw(number) }
         }
         requests.presence.outgoing[stream.id.rawValue] = name
-        if let room, !room.isOver { room.publish(line: stream.id.rawValue, as: name) }
+        openRoom?.publish(line: stream.id.rawValue, as: name)
         carryOn()
         return stream
     }
 
     private func withdraw(_ number: UInt64) {
         guard requests.presence.outgoing.removeValue(forKey: number) != nil else { return }
-        if let room, !room.isOver { room.unpublish(line: number) }
+        openRoom?.unpublish(line: number)
         carryOn()
     }
 
@@ -154,7 +150,7 @@ extension VoiceEngine {
     ///
     /// - Throws: ``EngineError/notJoined``, ``EngineError/requestRefused(_:)``.
     public func setRole(_ role: RoomRole) throws(EngineError) {
-        guard let room else { throw .notJoined }
+        let room = try membership
         defer { carryOn() }
         try room.setRole(role)
     }
@@ -175,7 +171,7 @@ extension VoiceEngine {
             requests.presence.attributes = try requests.presence.attributes.setting(key, to: value)
         } catch { throw .requestRefused(error) }
         defer { carryOn() }
-        if let room, !room.isOver { try room.setAttributes(requests.presence.attributes) }
+        try openRoom?.setAttributes(requests.presence.attributes)
     }
 }
 

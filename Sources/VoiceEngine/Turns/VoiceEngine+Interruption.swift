@@ -20,8 +20,7 @@ extension VoiceEngine {
     /// - Throws: ``EngineError/notJoined``, ``EngineError/unknownParticipant(_:)``, ``EngineError/overloaded``,
     /// ``EngineError/requestRefused(_:)``.
     public func interrupt(_ participant: ParticipantID? = nil) throws(EngineError) {
-        guard let room else { throw .notJoined }
-        try room.interrupt(participant)
+        try membership.interrupt(participant)
     }
 
     /// Interrupts, as ``interrupt(_:)`` does, and waits until it is known how far what was said was heard.
@@ -79,8 +78,7 @@ extension VoiceEngine {
     ///   ``EngineError/turn(_:)``.
     public func setBargeIn(_ policy: BargeInPolicy, for participant: ParticipantID) throws(EngineError) {
         if let fault = TalkMode.duplex(Duplex(bargeIn: policy)).fault { throw .turn(.invalidMode(fault)) }
-        guard let room else { throw .notJoined }
-        try room.setBargeIn(policy, for: participant)
+        try membership.setBargeIn(policy, for: participant)
     }
 
     /// A recogniser has heard words: what is suspected or held is an interruption. Does nothing where nothing is.
