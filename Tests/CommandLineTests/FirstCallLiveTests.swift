@@ -3,15 +3,15 @@ import TestCases
 import Testing
 import VoiceDevices
 
-@Suite("The first call of the README, as it is pasted")
+@Suite("A first call, as it is pasted")
 struct FirstCallLiveTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     /// The commands below a mark, at a place of this test's own.
     private func commands(_ name: String, at place: LoopbackPlace) throws -> String {
-        let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
-        let after = try #require(readme.split(separator: "<!-- first call: \(name) -->\n```bash\n").dropFirst().first)
+        let page = try String(contentsOf: Self.root.appending(path: "docs/running-a-room.md"), encoding: .utf8)
+        let after = try #require(page.split(separator: "<!-- first call: \(name) -->\n```bash\n").dropFirst().first)
         let block = String(try #require(after.split(separator: "```").first))
         // What a terminal gets behind a call would be the call's keys.
         #expect(block.split(separator: "\n").last?.hasSuffix("--output \(name)-heard.wav") == true)
@@ -69,7 +69,7 @@ struct FirstCallLiveTests {
         #expect(server.wait().exitCode == 0)
     }
 
-    @Test("a second call with the same token takes the first one's place, as the README says")
+    @Test("a second call with the same token takes the first one's place, as docs/running-a-room.md says")
     func sameToken() throws {
         let folder = try TestFolder()
         let server = try RunningServer(in: folder)
