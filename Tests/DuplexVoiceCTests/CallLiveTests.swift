@@ -239,7 +239,8 @@ extension LibraryTests {
                 try await Task.sleep(until: due, clock: .continuous)
             }
             // Then the room hears that the answer has given way, and the program says so
-            #expect(hasGivenWay.withLock { $0 })
+            let gaveWay = hasGivenWay.withLock { $0 }
+            #expect(gaveWay)
             var said = ""
             while !said.contains("it gave way"), let more = program.nextOutput() {
                 said += String(decoding: more, as: UTF8.self)
