@@ -78,7 +78,8 @@ struct ALSAOpeningLiveTests {
         }
         #expect(watch.thread != nil)
         letGo.signal()
-        let (limit, pause) = (MonotonicTime.now().nanoseconds + 60_000_000_000, try WakeSignal())
+        let pause = try WakeSignal()
+        let limit = MonotonicTime.now().nanoseconds + 60_000_000_000
         while watch.thread != nil, MonotonicTime.now().nanoseconds < limit { pause.wait(timeout: .milliseconds(1)) }
         #expect(watch.thread == nil)
     }
