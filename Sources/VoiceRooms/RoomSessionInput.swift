@@ -88,7 +88,7 @@ extension RoomSession {
         switch stage {
         case .idle, .ended: break
         case .arriving(var arrival):
-            arrival.obstacle = reason
+            arrival.meet(reason)
             stage = .arriving(arrival)
             // A rejoin may wait for its token.
             if case .refused? = arrival.comeback?.token { return }

@@ -32,10 +32,17 @@ struct RoomArrival: Sendable {
     var roster: (grant: JoinGrant, entries: [RosterEntry])?
     /// When the next path is tried, after one that has closed.
     var retryAt: Duration?
-    /// Why the last path did not open.
+    /// Why no path has opened, as far as anybody has told.
     var obstacle: PeerClosing?
     /// What is so on the way back alone; nil on the way in.
     var comeback: RoomComeback?
+
+    /// Takes why a path did not open. An address that nothing comes from does not hide what another has told: where
+    /// the server's name has several, they take turns.
+    mutating func meet(_ reason: PeerClosing) {
+        let isSilence = reason == .handshakeTimedOut || reason == .here
+        if obstacle == nil || !isSilence { obstacle = reason }
+    }
 }
 
 /// The way back, from a break.

@@ -242,6 +242,21 @@ struct RoomJoinTests {
         #expect(rooms.clients[alice].server == SimulatedRooms.server)
     }
 
+    @Test(arguments: [PeerClosing.handshakeTimedOut, .here])
+    func anAddressThatIsSilentHidesNothingThatAnotherHasTold(silence: PeerClosing) throws {
+        // Given a server one of whose addresses speaks another protocol
+        var session = try RoomSession(token: Array("alice@kitchen".utf8))
+        try session.join(now: .zero)
+        session.pathClosed(.handshakeFailed, now: .milliseconds(100))
+        session.handleTimeout(now: .seconds(1))
+        #expect(session.path == 2 && session.state == .joining)
+        // When nothing comes from another, and the time is up
+        session.pathClosed(silence, now: .seconds(3))
+        session.handleTimeout(now: RoomTimers.joinTimeout)
+        // Then alice is told of the protocol
+        #expect(session.state == .ended(.handshakeFailed))
+    }
+
     @Test func mediaMayGoAfterFourRoundTrips() throws {
         // Given 20 ms each way, and the flights of DTLS
         var rooms = RoomsOver<Scripted>()
