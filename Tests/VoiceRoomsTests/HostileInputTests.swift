@@ -92,14 +92,17 @@ struct HostileInputTests {
         #expect(rooms.clients[0].session.statistics.rejectedDatagrams == 1)
     }
 
-    /// What a server says that lets alice in, and then `rest`.
-    private static func entrance(keepalive: Duration = .seconds(2), _ rest: RoomMessage...) throws -> [UInt8] {
+    /// What a server says that lets alice in, behind `first`, and then `rest`.
+    private static func entrance(
+        keepalive: Duration = .seconds(2), after first: RoomMessage? = nil, _ rest: RoomMessage...
+    ) throws -> [UInt8] {
         let alice = RosterEntry(participant: ParticipantID(rawValue: 1), identity: "alice", name: "")
         let grant = JoinGrant(
             version: RoomProtocol.versions.upperBound, participant: alice.participant, capabilities: .conversation,
             resumed: false, handledCount: 0, secret: RejoinSecret(high: 1, low: 2), keepaliveInterval: keepalive,
             room: "kitchen", streams: [], rosterCount: 1)
         var server = DatagramCarrier()
+        if let first { server.send(first) }
         server.send(.joined(grant))
         server.send(.participantJoined(alice))
         for message in rest { server.send(message) }
@@ -149,6 +152,29 @@ struct HostileInputTests {
         }
         // Then she tries on, by a path each two seconds in the end
         #expect((7...9).contains(paths), "\(paths)")
+    }
+
+    @Test func aRefusalOfATokenIsForgottenOnceTheServerLetsAliceIn() throws {
+        // Given alice, whose server refuses her token in a break, and then lets her in by the same path
+        var now = Duration.seconds(1000)
+        var session = try RoomSession(token: Array("alice@kitchen".utf8))
+        session.canRenewToken = true
+        try session.join(now: now)
+        let refusal = RoomMessage.refused(.expired, versions: RoomProtocol.versions)
+        for entrance in try [Self.entrance(), Self.entrance(after: refusal)] {
+            var client = DatagramCarrier()
+            session.exchange(through: &client, now: now)
+            try client.receive(entrance.span, now: now)
+            session.exchange(through: &client, now: now)
+            #expect(session.state == .joined)
+            // When she loses it again
+            now += .seconds(10)
+            session.handleTimeout(now: now)
+            #expect(session.state == .reconnecting)
+        }
+        session.cannotRenewToken()
+        // Then the token that she has is tried
+        #expect(session.state == .reconnecting)
     }
 
     @Test func whoIsThereDoesNotComeAgain() throws {
