@@ -274,6 +274,7 @@ enum { LONGEST_RUN = 50000000, BREATH = 500000, SLEEP = 100000 };
 
 void dv_breathe(int64_t before) {
     static _Thread_local int64_t slept_at;
+    if (!dv_thread_is_current()) return;
     const int64_t now = dv_monotonic_nanoseconds();
     if (now - before > SLEEP || slept_at == 0) slept_at = now;
     if (now - slept_at < LONGEST_RUN) return;

@@ -47,6 +47,26 @@ struct RealtimeThreadLiveTests {
         #expect(thread.scheduling != .realtime(priority: 1) || report.ran.load(ordering: .acquiring) >= 2)
     }
 
+    @Test(
+        "one of the host's is not put to sleep where it only looks for a signal, whatever its priority",
+        .enabled(if: RealtimeLimits.highestPriority > 0, "no real-time priority"))
+    func host() throws {
+        let wake = try WakeSignal()
+        var (former, urgent) = (sched_param(), sched_param())
+        var policy: Int32 = 0
+        var error = unsafe pthread_getschedparam(pthread_self(), &policy, &former)
+        try #require(error == 0)
+        urgent.sched_priority = 1
+        error = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &urgent)
+        try #require(error == 0)
+        let (before, began) = (Self.sleeps(), MonotonicTime.now().nanoseconds)
+        while MonotonicTime.now().nanoseconds - began < 250_000_000 { wake.wait(timeout: .zero) }
+        let sleeps = Self.sleeps() - before
+        _ = unsafe pthread_setschedparam(pthread_self(), policy, &former)
+        // One in 50 ms would be four.
+        #expect(sleeps < 3)
+    }
+
     /// What a thread saw of itself.
     private final class Report: Sendable {
         let name = Mutex("")
