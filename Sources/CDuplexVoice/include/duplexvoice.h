@@ -1013,10 +1013,10 @@ enum {
     DV_BARGE_IN_IMMEDIATE = 2
 };
 
-/// Has what a participant says, as an agent of the room does, give way to whoever speaks at the microphone, as an answer of
-/// a dv_conversation does; DV_EVENT_BARGE_IN tells of it. Of one participant at a time; until DV_BARGE_IN_OFF, or until
-/// the participant or this engine leaves. Needs an engine of DV_ENGINE_VOICE_AGENT or the like, and a participant that
-/// lets others interrupt it.
+/// Has what a participant says, as an agent of the room does, give way to whoever speaks at the microphone, as an answer
+/// of a dv_conversation does; DV_EVENT_BARGE_IN tells of it. Of one participant at a time; until DV_BARGE_IN_OFF, or
+/// until the participant or this engine leaves. Needs an engine of DV_ENGINE_VOICE_AGENT or the like, and a participant
+/// that lets others interrupt it.
 ///
 /// - `policy`: DV_BARGE_IN_…
 ///

@@ -48,7 +48,8 @@ void dv_resolution_release(dv_resolution *resolution);
 int dv_udp_open(const dv_address *local, const dv_address *remote, int buffer_bytes);
 void dv_udp_close(int socket);
 
-/// Bytes of datagrams that the kernel keeps until they are read: fewer than were asked for where net.core.rmem_max is less. Or a negative errno.
+/// Bytes of datagrams that the kernel keeps until they are read: fewer than were asked for where net.core.rmem_max is
+/// less. Or a negative errno.
 int dv_udp_receive_buffer(int socket);
 
 /// The address to which the socket is bound. 0 or a negative errno.
