@@ -101,9 +101,9 @@ struct ALSANegotiation {
         try unsafe check(pcm, snd_pcm_sw_params_current(pcm, software), "reading the software parameters")
         var boundary: UInt = 0
         try unsafe check(pcm, snd_pcm_sw_params_get_boundary(software, &boundary), "reading the boundary")
-        // Never by itself: both directions are started on purpose, one right after the other. PulseAudio's plugin makes
-        // 0 of it, to play at once whatever is there. More than lies queued must it not be: behind a queue that ran dry
-        // that server waits for as much.
+        // Never by itself: both directions are started on purpose, one right after the other. PulseAudio's plugin passes
+        // it on in 32 bits, where it is 0: that server plays at once, whatever is there. Asked for more than lies queued
+        // it would wait for as much behind every queue that has run dry, which is more than is ever written.
         try unsafe check(
             pcm, snd_pcm_sw_params_set_start_threshold(pcm, software, boundary), "setting the start threshold")
         try unsafe check(
