@@ -8,13 +8,16 @@ import VoiceRealtime
 struct DoctorTests {
     /// The findings on a device in virtual time whose microphone hears its loudspeaker 20 ms later, `gain` times as
     /// loud.
-    private func echoFindings(gain: Float) async throws -> [Finding] {
+    private func echoFindings(gain: Float, pausesBeforeSound: Int = 0) async throws -> [Finding] {
         let start = MonotonicTime(nanoseconds: 5_000_000_000)
         let device = try SimulatedDevice(
             air: LongCable(delayFrames: 960, gain: gain),
             configuration: SimulatedDeviceConfiguration(pacing: .virtual(start: start)))
         var now = start
+        var pauses = 0
         return try await EchoExamination(capture: "microphone", playback: "loudspeaker").examine(device) {
+            pauses += 1
+            guard pauses > pausesBeforeSound else { return }
             now = now.advanced(byFrames: 960, sampleRate: 48_000)
             device.advance(to: now)
         }
@@ -29,6 +32,12 @@ struct DoctorTests {
         #expect(try #require(values["erle_db"]) > 15)
         #expect((15...30).contains(try #require(values["delay_ms"])))
         #expect(values["xruns"] == 0)
+    }
+
+    @Test("a device that takes 4 s to begin is waited for")
+    func lateStart() async throws {
+        let findings = try await echoFindings(gain: 0.316, pausesBeforeSound: 200)
+        #expect(findings.first?.values?["delay_ms"] != nil)
     }
 
     @Test("a headset has no echo to speak of")

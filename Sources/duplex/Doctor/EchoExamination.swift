@@ -17,8 +17,8 @@ struct EchoExamination {
     private static let seed: UInt64 = 1
     /// Between two looks at the device.
     private static let interval = Duration.milliseconds(20)
-    /// Pauses without a frame after which a device stands still: 2 s.
-    private static let longestStandstill = 100
+    /// Pauses without a frame after which a device stands still: 5 s, since some take seconds to begin.
+    private static let longestStandstill = 250
 
     /// Plays, listens, and judges. Takes 12 s.
     var findings: [Finding] {
