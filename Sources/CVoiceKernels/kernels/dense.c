@@ -45,6 +45,16 @@ typedef __m256i bytes32 __attribute__((aligned(1)));
 #endif
 
 #if VK_LEVEL >= 3
+#if VK_LEVEL == 3
+#define NAME dense_vnni
+#define TARGET FOR("arch=x86-64-v3,avxvnni")
+#define SUMS __m256i
+#define STEP 8
+#define MULTIPLY(sums, at, pair) \
+    sums = _mm256_dpwssd_avx_epi32(sums, _mm256_cvtepi8_epi16(BYTES(bytes16, at)), _mm256_set1_epi32(pair))
+#include "dense-outputs.h"
+#endif
+
 #define NAME dense_v3
 #define TARGET FOR("arch=x86-64-v3")
 #define SUMS __m256i
@@ -145,6 +155,12 @@ void KERNEL(vk_dense)(
                 dense_vnni(&of, whole, unit);
             else
                 dense_v4(&of, whole, unit);
+            continue;
+        }
+#endif
+#if VK_LEVEL == 3
+        if (HAS_VNNI) {
+            dense_vnni(&of, whole, unit);
             continue;
         }
 #endif

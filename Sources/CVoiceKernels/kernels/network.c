@@ -239,6 +239,12 @@ AT_LEVEL VK_INLINE void remember(row_vector *state, row_vector *share, row_vecto
 #define MULTIPLY(sums, at, pair) \
     sums = _mm512_add_epi32(sums, _mm512_madd_epi16(_mm512_loadu_si512(at), _mm512_set1_epi32(pair)))
 #elif VK_LEVEL == 3
+#define NAME bins_vnni
+#define TARGET FOR("arch=x86-64-v3,avxvnni")
+#define MULTIPLY(sums, at, pair) \
+    sums = _mm256_dpwssd_avx_epi32(sums, _mm256_loadu_si256((const __m256i_u *)(at)), _mm256_set1_epi32(pair))
+#include "bins-outputs.h"
+
 #define NAME bins_plain
 #define TARGET AT_LEVEL
 #define MULTIPLY(sums, at, pair) \
@@ -308,7 +314,7 @@ AT_LEVEL static void run_layer(
     for (size_t v = 0; v < outputs; v++) steps[v] = scale[v] * unit;
     const bins_layer of = {weights, steps, bias, rounded, (inputs + 1) / 2, reach, outputs, output, isRectified};
     int32_t last[VK_MOST_OUTPUTS];
-#if VK_LEVEL == 4
+#if defined(VNNI)
     if (HAS_VNNI)
         bins_vnni(&of, hasMemory, last);
     else

@@ -20,22 +20,24 @@
 #define AT_LEVEL FOR("arch=x86-64-v4")
 #define WIDE __attribute__((target("arch=x86-64-v4"), min_vector_width(512), noinline))
 #define IS_WIDE 1
-// Left out by tools/test-kernels, to test what is there without.
-#if defined(VK_NO_VNNI)
-#define HAS_VNNI 0
-#else
-#define HAS_VNNI (__builtin_cpu_supports("avx512vnni") != 0)
-#endif
+#define VNNI "avx512vnni"
 #else
 #if VK_LEVEL == 3
 #define KERNEL(name) name##_v3
 #define AT_LEVEL FOR("arch=x86-64-v3")
+#define VNNI "avxvnni"
 #else
 #define KERNEL(name) name##_v1
 #define AT_LEVEL
 #endif
 #define WIDE AT_LEVEL
 #define IS_WIDE 0
+#endif
+// Whether products of 16 bits are added as they are made, which no level says. Left out by tools/test-kernels, to test what is there without.
+#if defined(VNNI) && !defined(VK_NO_VNNI)
+#define HAS_VNNI (__builtin_cpu_supports(VNNI) != 0)
+#else
+#define HAS_VNNI 0
 #endif
 #define VK_INLINE static inline __attribute__((always_inline))
 
