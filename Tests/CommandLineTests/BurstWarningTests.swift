@@ -24,7 +24,8 @@ struct BurstWarningTests {
         for number in 21...25 { #expect(warning.handle(Self.come(number)) == nil) }
         #expect(warning.handle(.roomOpened("s")) == nil)
         // When one more comes
-        let told = try #require(warning.handle(Self.come(30)))
+        let note = warning.handle(Self.come(30))
+        let told = try #require(note)
         // Then it is told, and not again
         #expect(told.hasPrefix("note: with 15 participants the kernel keeps some 245 ms"), "\(told)")
         #expect(told.contains("'sysctl -w net.core.rmem_max=4194304' as root"))
