@@ -176,7 +176,7 @@ def smooth(gain):
     """As the suppressor smooths gains, and not lower than it goes."""
     below = jnp.concatenate([gain[..., :1], gain[..., :-1]], -1)
     above = jnp.concatenate([gain[..., 1:], gain[..., -1:]], -1)
-    return jnp.maximum(0.5 * gain + 0.25 * (below + above), LEAST_GAIN)
+    return jnp.maximum(0.75 * gain + 0.125 * (below + above), LEAST_GAIN)
 
 
 def loss(network, scaling, records, price):
