@@ -104,7 +104,7 @@ def loss(network, scaling, records, excess):
     edge = lambda at: gain[..., at : at + 1] if at >= 0 else gain[..., -1:]
     below = jnp.concatenate([edge(0), gain[..., :-1]], -1)
     above = jnp.concatenate([gain[..., 1:], edge(-1)], -1)
-    gain = jnp.maximum(0.5 * gain + 0.25 * (below + above), 1e-3)
+    gain = jnp.maximum(0.75 * gain + 0.125 * (below + above), 1e-3)
     left = bins[:, :, 0] / 2
     ideal = jnp.minimum(1.0, 10 ** (near / 2 - left))
 
