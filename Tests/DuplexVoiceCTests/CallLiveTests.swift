@@ -161,16 +161,22 @@ extension LibraryTests {
             #expect(status == DV_ROOM_REFUSED || status == DV_NETWORK_FAILED)
         }
 
-        @Test("Examples/CCall is in a call with an engine of Swift's: each hears the other")
-        func example() async throws {
-            let room = try Room()
-            // Given an engine of Swift's in the room, whose microphone hears a tone
-            let device = ClientDevice()
+        /// An engine of Swift's that runs on what the test gives its device.
+        private static func startedEngine(of device: ClientDevice) async throws -> VoiceEngine {
             var configuration = EngineConfiguration.lowDelay
             configuration.device = .custom(device)
             (configuration.mediaPriority, configuration.networkPriority) = (0, 0)
             let engine = VoiceEngine(configuration)
             try await engine.start()
+            return engine
+        }
+
+        @Test("Examples/CCall is in a call with an engine of Swift's: each hears the other")
+        func example() async throws {
+            let room = try Room()
+            // Given an engine of Swift's in the room, whose microphone hears a tone
+            let device = ClientDevice()
+            let engine = try await Self.startedEngine(of: device)
             let events = engine.events
             try await engine.join(RoomEndpoint(url: room.url, token: try room.token("swift")))
             // When the program of C's comes into it
@@ -204,11 +210,7 @@ extension LibraryTests {
             let room = try Room()
             // Given somebody in the room by an engine of Swift's
             let device = ClientDevice()
-            var configuration = EngineConfiguration.lowDelay
-            configuration.device = .custom(device)
-            (configuration.mediaPriority, configuration.networkPriority) = (0, 0)
-            let engine = VoiceEngine(configuration)
-            try await engine.start()
+            let engine = try await Self.startedEngine(of: device)
             let events = engine.events
             let hasGivenWay = Mutex(false)
             let watch = Task {
