@@ -95,70 +95,90 @@ struct SpeechQueue: ~Copyable, @unchecked Sendable {
     mutating func pull(into output: inout MutableSpan<Float>, ringFrame: Double, scale: Double) {
         let count = output.count
         var filled = 0
-        var passed = 0
+        var marksLeft = Self.mostMarks
         while filled < count {
-            // What fades out does so before anything else is heard, so that what was heard before an interruption is in
-            // no fade after it.
-            if fade.tailFrames > 0 {
-                let frames = min(fade.tailFrames, count &- filled)
-                var piece = output._mutatingExtracting(filled..<(filled &+ frames))
-                fade.complete(&piece, given: 0)
-                noteDry(frames)
-                filled &+= frames
-                continue
+            let step = next(room: count &- filled, marksLeft: &marksLeft)
+            var piece = output._mutatingExtracting(filled..<(filled &+ step.outputFrames))
+            carryOut(step, on: &piece, ringFrame: ringFrame + Double(filled) * scale, scale: scale)
+            filled &+= step.outputFrames
+        }
+    }
+
+    /// What a pull does next.
+    private enum Step {
+        /// Begins or ends an utterance.
+        case pass(SpeechMark)
+        /// Drops frames of an utterance that was interrupted.
+        case drop(UInt32, frames: Int)
+        /// Silence, behind the fade of what was heard last.
+        case rest(frames: Int)
+        /// Frames of the utterance that were heard before.
+        case again(UInt32, frames: Int)
+        /// The next frames of the utterance.
+        case play(UInt32, frames: Int)
+
+        /// How many frames of the output it fills.
+        var outputFrames: Int {
+            @_noLocks @_noAllocation get {
+                switch self {
+                case .pass, .drop: 0
+                case .rest(let frames), .again(_, let frames), .play(_, let frames): frames
+                }
             }
-            // Before the marks, which the client writes before the samples: else samples behind a mark that is not
-            // seen yet would be taken for the present utterance's.
-            let available = samples.available
-            if nextMark == nil { nextMark = marks.pop() }
-            if isHeld && !isHeadInterrupted { break }
-            if repeating == 0, let mark = nextMark, mark.frame <= samples.readFrames {
-                guard passed < Self.mostMarks else { break }
-                passed &+= 1
-                pass(mark)
-                nextMark = nil
-                continue
-            }
-            let isEnding = nextMark != nil
-            let run = framesToMark
-            guard let utterance else { break }
-            if isInterrupted(utterance) {
-                cut(utterance)
-                let dropped = min(run, available)
-                samples.release(dropped)
-                counts.droppedFrames &+= dropped
-                if dropped < run { break }
-                continue
-            }
-            if repeating > 0 {
-                let frames = min(repeating, count &- filled)
-                var piece = output._mutatingExtracting(filled..<(filled &+ frames))
-                history.read(back: repeating, into: &piece)
-                give(
-                    &piece, of: utterance, firstFrame: position &- repeating,
-                    ringFrame: ringFrame + Double(filled) * scale, scale: scale)
-                repeating &-= frames
-                filled &+= frames
-                continue
-            }
-            if isDry && !isEnding && available < Self.resumeFrames { break }
-            let frames = min(min(run, count &- filled), available)
-            guard frames > 0 else { break }
+        }
+    }
+
+    /// Decides what comes next where `room` frames are missing, at least 1; of what is decided on, only a mark is taken.
+    @_noLocks @_noAllocation
+    private mutating func next(room: Int, marksLeft: inout Int) -> Step {
+        // What fades out does so before anything else is heard, so that what was heard before an interruption is in no
+        // fade after it.
+        if fade.tailFrames > 0 { return .rest(frames: min(fade.tailFrames, room)) }
+        // Before the marks, which the client writes before the samples: else samples behind a mark that is not seen yet
+        // would be taken for the present utterance's.
+        let available = samples.available
+        if nextMark == nil { nextMark = marks.pop() }
+        if isHeld && !isHeadInterrupted { return .rest(frames: room) }
+        if repeating == 0, let mark = nextMark, mark.frame <= samples.readFrames {
+            guard marksLeft > 0 else { return .rest(frames: room) }
+            marksLeft &-= 1
+            nextMark = nil
+            return .pass(mark)
+        }
+        guard let utterance else { return .rest(frames: room) }
+        let waiting = min(framesToMark, available)
+        if isInterrupted(utterance) {
+            return isCut && waiting == 0 ? .rest(frames: room) : .drop(utterance, frames: waiting)
+        }
+        if repeating > 0 { return .again(utterance, frames: min(repeating, room)) }
+        if isDry && nextMark == nil && available < Self.resumeFrames { return .rest(frames: room) }
+        return waiting > 0 ? .play(utterance, frames: min(waiting, room)) : .rest(frames: room)
+    }
+
+    @_noLocks @_noAllocation
+    private mutating func carryOut(
+        _ step: Step, on piece: inout MutableSpan<Float>, ringFrame: Double, scale: Double
+    ) {
+        switch step {
+        case .pass(let mark): pass(mark)
+        case .drop(let utterance, let frames):
+            cut(utterance)
+            samples.release(frames)
+            counts.droppedFrames &+= frames
+        case .rest(let frames):
+            noteDry(frames)
+            fade.complete(&piece, given: 0)
+        case .again(let utterance, let frames):
+            history.read(back: repeating, into: &piece)
+            give(&piece, of: utterance, firstFrame: position &- repeating, ringFrame: ringFrame, scale: scale)
+            repeating &-= frames
+        case .play(let utterance, let frames):
             isDry = false
-            var piece = output._mutatingExtracting(filled..<(filled &+ frames))
             _ = samples.read(into: &piece)
             history.append(piece)
-            give(
-                &piece, of: utterance, firstFrame: position, ringFrame: ringFrame + Double(filled) * scale, scale: scale
-            )
+            give(&piece, of: utterance, firstFrame: position, ringFrame: ringFrame, scale: scale)
             position &+= frames
             counts.playedFrames &+= frames
-            filled &+= frames
-        }
-        if filled < count {
-            noteDry(count &- filled)
-            var rest = output._mutatingExtracting(filled..<count)
-            fade.complete(&rest, given: 0)
         }
     }
 
