@@ -48,7 +48,7 @@ struct EchoPresence {
     private static let speech: (overFloor: Float, range: ClosedRange<Float>) = (100, 1e-5...3e-4)
     /// Seconds of far-end speech after which an estimate can be proof: if it explains nearly all, and if it explains
     /// some.
-    private static let proof: (early: Float, late: Float) = (0.1, 0.5)
+    private static let proofBegins: (early: Float, late: Float) = (0.1, 0.5)
     /// Seconds after it within which its echo may come.
     private static let longestDelay: Float = 0.6
     /// Seconds after the last that plays until its echo is over.
@@ -59,20 +59,29 @@ struct EchoPresence {
     private static let quick: Float = 0.1535
     private static let slow: Float = 0.01418
 
+    /// What proof there was. It is lost when none has come for as long as the tuning's patience says.
+    private enum Proof {
+        case none
+        /// For so many seconds.
+        case seen(Float)
+        /// For long enough, or by its delay.
+        case established
+    }
+
     private let tuning: Tuning
     private var sinceFar: Float = 9
     /// Power of the reference where it plays and nothing is said.
     private var farFloor: Float = .infinity
     private var sinceSpeech: Float = 9
+    private var proof = Proof.none
     private var sinceProof: Float = 0
-    private var proofTime: Float = 0
     /// Power of the microphone where nothing is heard but the room.
     private var roomPower: Float = .infinity
     /// Power of the microphone over 60 ms: single blocks of a low hum differ by more than 6 dB.
     private var recentPower: Float?
-    private var isAudible = false
     /// Blocks in a row of which the estimate explains much, and some.
     private var quickBlocks = (much: 0, some: 0)
+    /// The delay was found since the last block that was judged.
     private var isPresumed = false
     /// Seconds in which there was something to hear besides the first far-end speech.
     private var heardTime: Float = 0
@@ -94,14 +103,18 @@ struct EchoPresence {
     }
     /// The filter's estimate explains part of the microphone, over 0.7 s.
     private(set) var isExplained = false
-    /// Proof was seen lately.
-    private(set) var isSeen = false
-    private var isProven = false
     /// 0...1: how much of the canceller's output is used; the rest is the microphone.
     private(set) var presence: Float = 1
 
     init(tuning: Tuning = Tuning()) { self.tuning = tuning }
 
+    /// Proof was seen lately.
+    var isSeen: Bool { if case .none = proof { false } else { true } }
+    /// Something is heard above the room.
+    private var isAudible: Bool {
+        guard let recentPower else { return false }
+        return recentPower > max(Self.audible.power, Self.audible.overRoom * roomPower)
+    }
     /// Whether the far end talks.
     var isPlaying: Bool { sinceFar == 0 }
     /// Whether there may be an echo of it.
@@ -118,7 +131,6 @@ struct EchoPresence {
         recentPower = recent
         roomPower = max(Self.room.least, min(recent, roomPower * Self.room.growth))
         if referencePower > Self.playing { farFloor = min(referencePower, farFloor * Self.room.growth) }
-        isAudible = recent > max(Self.audible.power, Self.audible.overRoom * roomPower)
         sinceSpeech += Self.block
         let range = Self.speech.range
         if referencePower > min(range.upperBound, max(range.lowerBound, Self.speech.overFloor * farFloor)) {
@@ -159,21 +171,28 @@ struct EchoPresence {
         countHeard()
         let ratio = slowProduct / (slowEstimate + 1e-12)
         let share = (2 * slowProduct - slowEstimate) / (slowMicrophone + 1e-12)
-        let least = farTime > Self.proof.late ? tuning.share : tuning.earlyShare
-        isExplained = farTime > Self.proof.early && share > least && ratio > tuning.ratio
+        let least = farTime > Self.proofBegins.late ? tuning.share : tuning.earlyShare
+        isExplained = farTime > Self.proofBegins.early && share > least && ratio > tuning.ratio
         let isQuick =
-            farTime > Self.proof.early
+            farTime > Self.proofBegins.early
             && (quickBlocks.much >= tuning.quick.much.blocks || quickBlocks.some >= tuning.quick.some.blocks)
         let isBegun = heardTime < tuning.beginning
         let isProof = isEvident || isExplained || isPresumed || isBegun && (isPersistent || isQuick)
         sinceProof = isProof ? 0 : sinceProof + Self.block
-        if isProof {
-            isSeen = true
-            proofTime += Self.block
-            if isPresumed || proofTime > Self.establishment { isProven = true }
-        }
+        if isProof { addProof() }
         isPresumed = false
         decide()
+    }
+
+    /// Counts a block with proof.
+    private mutating func addProof() {
+        let time: Float
+        switch proof {
+        case .none: time = Self.block
+        case .seen(let before): time = before + Self.block
+        case .established: return
+        }
+        proof = isPresumed || time > Self.establishment ? .established : .seen(time)
     }
 
     /// Counts what is heard without being explained.
@@ -185,13 +204,9 @@ struct EchoPresence {
     }
 
     private mutating func decide() {
-        let patience = isProven ? tuning.patience.proven : tuning.patience.unproven
+        let patience = if case .established = proof { tuning.patience.proven } else { tuning.patience.unproven }
         let isAssumed = isSeen ? sinceProof < patience : heardTime < tuning.benefit && farTime < tuning.wait
-        if sinceProof > patience {
-            isSeen = false
-            isProven = false
-            proofTime = 0
-        }
+        if sinceProof > patience { proof = .none }
         let target: Float = isAssumed ? 1 : 0
         presence += (target - presence) * (target > presence ? 1 : 0.2)
     }
