@@ -3,7 +3,7 @@ public import VoicePeers
 /// What a server allows; fixed at its start. Values outside their limits are brought to the nearest.
 public struct RoomDirectoryConfiguration: Equatable, Sendable {
     /// More participants than one thread serves by far, and few enough to number their places.
-    static let serverCapacityLimit = 1 << 20
+    package static let serverCapacityLimit = 1 << 20
 
     /// Participants of a room, 1...256.
     public let roomCapacity: Int

@@ -45,6 +45,9 @@ struct UsageTests {
         Wrong(arguments: ["room", "token", "--room", "", "--identity", "a"], saying: "must not be empty"),
         Wrong(arguments: token, saying: "openssl rand"),
         Wrong(arguments: ["room", "serve", "--port", "65536"], saying: "The value '65536' is invalid"),
+        Wrong(
+            arguments: ["room", "serve", "--room-capacity", "257"], saying: "--room-capacity is 257; use 1 to 256"),
+        Wrong(arguments: ["room", "serve", "--server-capacity", "0"], saying: "--server-capacity is 0; use 1 to"),
         Wrong(arguments: ["room", "serve"], saying: "openssl rand"),
         Wrong(arguments: ["room", "serve", "--certificate", "c.pem"], saying: "give both or neither"),
         Wrong(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import VoiceRooms
 import VoiceTransport
 
 /// Serves rooms.
@@ -36,6 +37,10 @@ struct RoomServe: AsyncParsableCommand {
             "Where a certificate of the server's own is kept. (default: $XDG_STATE_HOME/duplexvoice or ~/.local/state/duplexvoice)",
         completion: .directory)
     var state: String?
+    @Option(help: "How many participants a room takes, 1 to \(RoomProtocol.participantLimit).")
+    var roomCapacity = RoomDirectoryConfiguration().roomCapacity
+    @Option(help: "How many participants the server takes in all rooms together; some 60 kB of memory each.")
+    var serverCapacity = RoomDirectoryConfiguration().serverCapacity
     @Flag(help: "Make a key for this run, and print two calls that come into one room, ready to paste.")
     var dev = false
     @Flag(help: "Protect nothing: for loopback, or with --allow-plaintext for a network of yours.")
@@ -58,6 +63,13 @@ struct RoomServe: AsyncParsableCommand {
         }
         guard plaintext || !allowPlaintext else {
             throw ValidationError("--allow-plaintext is for --plaintext; without it everything is protected")
+        }
+        let capacities = [
+            ("--room-capacity", roomCapacity, RoomProtocol.participantLimit),
+            ("--server-capacity", serverCapacity, RoomDirectoryConfiguration.serverCapacityLimit),
+        ]
+        for (option, capacity, limit) in capacities where !(1...limit).contains(capacity) {
+            throw ValidationError("\(option) is \(capacity); use 1 to \(limit)")
         }
         guard host.map(RoomPlace.isHost) ?? true else {
             throw ValidationError(
@@ -85,7 +97,7 @@ struct RoomServe: AsyncParsableCommand {
             let server = RoomServer(
                 configuration: RoomServerConfiguration(
                     host: listening, port: port, security: try security(names: place.names),
-                    allowPlaintext: allowPlaintext),
+                    allowPlaintext: allowPlaintext, directory: directory),
                 verifier: verifier)
             let bound: UInt16
             do throws(RoomServerError) { bound = try server.start() } catch { throw Failure(error) }
@@ -147,6 +159,11 @@ struct RoomServe: AsyncParsableCommand {
             }
         }
         if !reread.isEmpty { log.reloaded(reread.joined(separator: " and ")) }
+    }
+
+    /// What the options ask of the rooms.
+    var directory: RoomDirectoryConfiguration {
+        RoomDirectoryConfiguration(roomCapacity: roomCapacity, serverCapacity: serverCapacity)
     }
 
     private func security(names: [String]) throws -> RoomServerSecurity {

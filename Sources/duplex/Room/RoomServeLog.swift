@@ -5,8 +5,14 @@ import VoiceTransport
 
 /// Tells what happens in a server's rooms: NDJSON for scripts, or lines for people.
 final class RoomServeLog: Sendable {
+    /// Who a number is: an identity is one person's in one room.
+    private struct Person {
+        let identity: String
+        let room: String
+    }
+
     private let json: Bool
-    private let names = Mutex<[ParticipantID: String]>([:])
+    private let people = Mutex<[ParticipantID: Person]>([:])
 
     init(json: Bool) { self.json = json }
 
@@ -27,18 +33,20 @@ final class RoomServeLog: Sendable {
     /// Files were read again, after SIGHUP.
     func reloaded(_ files: String) { tell(RoomEvent(type: "reloaded", detail: "read again: \(files)")) }
 
-    func show(_ event: RoomDirectoryEvent) {
+    func show(_ event: RoomDirectoryEvent) { tell(line(event)) }
+
+    /// What is told of an event.
+    func line(_ event: RoomDirectoryEvent) -> RoomEvent {
         switch event {
-        case .roomOpened(let room): tell(RoomEvent(type: "room_opened", detail: "room '\(room)' opened", room: room))
-        case .roomClosed(let room): tell(RoomEvent(type: "room_closed", detail: "room '\(room)' closed", room: room))
+        case .roomOpened(let room): return RoomEvent(type: "room_opened", detail: "room '\(room)' opened", room: room)
+        case .roomClosed(let room): return RoomEvent(type: "room_closed", detail: "room '\(room)' closed", room: room)
         case .joined(let participant, let identity, let room):
-            names.withLock { $0[participant] = identity }
-            tell(
-                RoomEvent(
-                    type: "participant_joined", detail: "\(identity) came into room '\(room)'", room: room,
-                    participant: identity))
-        case .lost(let participant): tell("participant_lost", participant, "does not answer")
-        case .resumed(let participant): tell("participant_resumed", participant, "is back")
+            people.withLock { $0[participant] = Person(identity: identity, room: room) }
+            return RoomEvent(
+                type: "participant_joined", detail: "\(identity) came into room '\(room)'", room: room,
+                participant: identity)
+        case .lost(let participant): return line("participant_lost", participant, "does not answer")
+        case .resumed(let participant): return line("participant_resumed", participant, "is back")
         case .left(let participant, let reason):
             let text =
                 switch reason {
@@ -46,11 +54,11 @@ final class RoomServeLog: Sendable {
                 case .timedOut: "was lost"
                 case .removed: "was put out, or joined again"
                 }
-            tell("participant_left", participant, text)
-            names.withLock { $0[participant] = nil }
+            defer { people.withLock { $0[participant] = nil } }
+            return line("participant_left", participant, text)
         case .refused(_, let refusal, let others):
             let more = others > 0 ? ", and \(others) more before it" : ""
-            tell(RoomEvent(type: "join_refused", detail: "a join was refused\(more): \(refusal.explanation)"))
+            return RoomEvent(type: "join_refused", detail: "a join was refused\(more): \(refusal.explanation)")
         }
     }
 
@@ -65,13 +73,17 @@ final class RoomServeLog: Sendable {
         if json {
             Console.emit(summary)
         } else {
-            Console.say("received \(summary.packetsReceived) packets, forwarded \(summary.packetsForwarded)")
+            Console.say(summary.text)
         }
     }
 
-    private func tell(_ type: String, _ participant: ParticipantID, _ text: String) {
-        let name = names.withLock { $0[participant] } ?? "\(participant)"
-        tell(RoomEvent(type: type, detail: "\(name) \(text)", participant: name))
+    private func line(_ type: String, _ participant: ParticipantID, _ text: String) -> RoomEvent {
+        guard let person = people.withLock({ $0[participant] }) else {
+            return RoomEvent(type: type, detail: "\(participant) \(text)", participant: "\(participant)")
+        }
+        return RoomEvent(
+            type: type, detail: "\(person.identity) in room '\(person.room)' \(text)", room: person.room,
+            participant: person.identity)
     }
 
     private func tell(_ event: RoomEvent) {
@@ -83,6 +95,7 @@ final class RoomServeLog: Sendable {
 struct RoomServing: JSONLine {
     let schema = "duplexvoice.room.serve/1"
     let type = "listening"
+    let time = WallClock.seconds
     var address: String
     var port: UInt16
     /// For `duplex call --server`.
@@ -102,6 +115,8 @@ struct RoomCall: JSONLine {
 struct RoomEvent: JSONLine {
     let schema = "duplexvoice.room.serve/1"
     let type: String
+    /// When, seconds since 1970.
+    let time = WallClock.seconds
     /// For people.
     var detail: String
     var room: String?
@@ -113,6 +128,7 @@ struct RoomEvent: JSONLine {
 struct RoomCounts: JSONLine {
     let schema = "duplexvoice.room.serve/1"
     let type = "statistics"
+    let time = WallClock.seconds
     var rooms: Int
     /// Those in a break included.
     var participants: Int
@@ -151,6 +167,7 @@ struct RoomCounts: JSONLine {
 struct RoomServed: JSONLine {
     let schema = "duplexvoice.room.serve/1"
     let type = "summary"
+    let time = WallClock.seconds
     var packetsReceived: Int
     var packetsForwarded: Int
     /// Datagrams that were neither sound nor the protocol's, or not from where they should be.
@@ -165,5 +182,11 @@ struct RoomServed: JSONLine {
             statistics.rejectedControlDatagrams + statistics.unknownDatagrams + statistics.packetsNotPublished
             + statistics.controlDatagramsOverloaded + statistics.packetsOverloaded
         joinsRefused = statistics.joinsRefused + statistics.joinsOverloaded
+    }
+
+    /// For people.
+    var text: String {
+        "received \(packetsReceived.counted("packet")), forwarded \(packetsForwarded); "
+            + "rejected \(datagramsRejected.counted("datagram")), refused \(joinsRefused.counted("join"))"
     }
 }

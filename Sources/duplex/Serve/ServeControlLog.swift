@@ -59,6 +59,8 @@ private struct ServeControlSummary: JSONLine {
 private struct ServeControlEvent: JSONLine {
     let schema = "duplexvoice.serve-control/1"
     let type: String
+    /// When, seconds since 1970.
+    let time = WallClock.seconds
     let detail: String
     var port: Int?
     var url: String?

@@ -66,6 +66,8 @@ private struct ServeRealtimeSummary: JSONLine {
 private struct ServeRealtimeEvent: JSONLine {
     let schema = "duplexvoice.serve-realtime/1"
     let type: String
+    /// When, seconds since 1970.
+    let time = WallClock.seconds
     let detail: String
     var port: Int?
     var url: String?

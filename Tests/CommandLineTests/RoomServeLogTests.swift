@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import Testing
+import VoiceRooms
+import VoiceTransport
+
+@testable import duplex
+
+@Suite("A room server and its operator")
+struct RoomServeLogTests {
+    @Test("Given one identity in two rooms, then each line tells which of them it is of, and when")
+    func rooms() throws {
+        let log = RoomServeLog(json: true)
+        let (first, second) = (ParticipantID(rawValue: 1), ParticipantID(rawValue: 2))
+        _ = log.line(.joined(first, identity: "anna", room: "attic"))
+        _ = log.line(.joined(second, identity: "anna", room: "cellar"))
+        // When the second is lost and comes back, and the first goes
+        let lost = log.line(.lost(second))
+        #expect(lost.participant == "anna" && lost.room == "cellar")
+        #expect(lost.detail == "anna in room 'cellar' does not answer")
+        #expect(log.line(.resumed(second)).room == "cellar")
+        let left = log.line(.left(first, .left))
+        #expect(left.participant == "anna" && left.room == "attic")
+        #expect(left.detail == "anna in room 'attic' went out")
+        // Then a script can tell when
+        let json = try JSONSerialization.jsonObject(with: Data(Console.encode(left).utf8)) as? [String: Any]
+        #expect((json?["time"] as? Int ?? 0) > 0)
+    }
+
+    @Test("The last line tells what was refused, too")
+    func last() {
+        var statistics = RoomServerStatistics()
+        (statistics.packetsReceived, statistics.packetsForwarded) = (2, 3)
+        (statistics.unknownDatagrams, statistics.joinsRefused) = (1, 4)
+        let text = RoomServed(statistics).text
+        #expect(text == "received 2 packets, forwarded 3; rejected 1 datagram, refused 4 joins")
+    }
+
+    @Test("The capacities of the command line are the server's; without them it has its usual ones")
+    func capacities() throws {
+        let usual = try RoomServe.parse(["--dev"])
+        #expect(usual.directory == RoomDirectoryConfiguration())
+        let large = try RoomServe.parse(["--dev", "--room-capacity", "100", "--server-capacity", "2000"])
+        #expect(large.directory == RoomDirectoryConfiguration(roomCapacity: 100, serverCapacity: 2_000))
+    }
+}
