@@ -26,15 +26,20 @@ struct DriftTests {
         try two.run(until: Self.settled)
         // When the call lasts
         let before = two.counts
+        #expect(before.count == 4)
         let first = two.delays(until: Self.settled + Self.look)
         var step = 0.0
-        two.run(until: Self.length.tone - Self.look) { _, b in step = max(step, Tone(in: b.speaker).largestStep) }
+        two.run(until: Self.length.tone - Self.look) { _, b in
+            // Silence has no step either. The tone's peak is 0.25
+            #expect(b.speaker.contains { $0 > 0.1 })
+            step = max(step, Tone(in: b.speaker).largestStep)
+        }
         let last = two.delays(until: Self.length.tone)
-        // Then the tone has not been touched: 2 degrees are a quarter of a frame. Measured: 0.2
-        #expect(step < 2)
+        // Then the tone has not been touched: 7.5 degrees are a frame. Measured: 0.2
+        #expect(step < 0.75)
         // And the delay is what it was. Measured: 0.1 ms apart
         let p95 = (try #require(first.percentile95), try #require(last.percentile95))
-        #expect(abs(p95.0 - p95.1) < 1, "\(p95)")
+        #expect(abs(p95.0 - p95.1) < 0.5, "\(p95)")
         #expect(p95.1 < 26)
         // And nothing ran over or dry, nothing was made up or stretched
         #expect(two.counts == before)
@@ -61,7 +66,7 @@ struct DriftTests {
             removed.append(try #require(loss?.enhancementDecibels))
         }
         // Then the echo is far down, always. Measured: 36 to 48 dB, by what is said
-        #expect(try #require(removed.min()) > 25, "\(removed)")
+        #expect(try #require(removed.min()) > 30, "\(removed)")
         #expect(two.deviceFaults == 0)
     }
 }

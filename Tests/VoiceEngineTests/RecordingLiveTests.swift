@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import VoiceEngine
@@ -8,12 +9,18 @@ struct RecordingLiveTests {
     /// A disk that hangs from its second write on, until it is let go.
     private final class HangingStore: RecordingStore {
         private let gate = DispatchSemaphore(value: 0)
+        private let hangs = Atomic<Bool>(false)
+
+        var isHanging: Bool { hangs.load(ordering: .acquiring) }
 
         func letGo() { for _ in 0..<1_000 { gate.signal() } }
 
         func append(_ bytes: Span<UInt8>) throws(RecordingStoreError) {
             // The settings are written before anything runs
-            if bytes.count > 1_000 { gate.wait() }
+            guard bytes.count > 1_000 else { return }
+            hangs.store(true, ordering: .releasing)
+            gate.wait()
+            hangs.store(false, ordering: .releasing)
         }
 
         func close() {}
@@ -56,9 +63,15 @@ struct RecordingLiveTests {
         configuration.recording?.store = store
         let engine = VoiceEngine(configuration)
         try await engine.start()
-        try await Task.sleep(for: .milliseconds(500))
-        let before = try await engine.statistics().media.ticks
-        #expect(try await eventually { try await engine.statistics().media.ticks > before })
+        #expect(try await eventually { store.isHanging })
+        // A second's runs
+        let enough = try await engine.statistics().media.ticks + 100
+        #expect(try await eventually { try await engine.statistics().media.ticks > enough })
+        let status = try #require(await engine.recording)
+        #expect(status.end == nil)
         await engine.stop()
+        // It has not waited for the disk, of which nothing more is told
+        #expect(store.isHanging)
+        #expect(await engine.recording == status)
     }
 }

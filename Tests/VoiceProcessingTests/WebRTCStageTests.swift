@@ -10,7 +10,7 @@ private let rates = [16_000, 32_000, 48_000]
 struct WebRTCStageTests {
     @Test("removes an echo whose delay it is told", arguments: cases(rates))
     func echoRemoved(rate: Int) throws {
-        // Given ten seconds of far-end speech and its echo 20 ms later.
+        // Given six seconds of far-end speech and its echo 20 ms later.
         let far = speech(seconds: 6, rate: rate, seed: 3)
         let delay = rate / 50
         let mic = sum(echo(of: far, rate: rate, delay: delay), noise(seconds: 6, rate: rate, seed: 4, level: -75))
