@@ -43,6 +43,14 @@ struct PlayoutTests {
         #expect(abs(seconds - 2) < 0.3)
     }
 
+    @Test("by each preset that an engine's jitter buffer has", arguments: ["conversation", "lowDelay", "robust"])
+    func presets(_ preset: String) throws {
+        let folder = try TestFolder()
+        let pcap = try folder.write(capture(packets: 20), to: "call.pcap")
+        let result = try ChildProcess.run(["playout", "--pcap", pcap, "--out", folder("o.wav"), "--preset", preset])
+        #expect(result.exitCode == 0, "\(result.standardError)")
+    }
+
     @Test("of which nothing can be played: what is not known is not told as 0")
     func unplayable() throws {
         let folder = try TestFolder()

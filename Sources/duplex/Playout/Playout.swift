@@ -35,7 +35,7 @@ struct Playout: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What delay is worth: conversation (the least that listeners do not mind) or robust (every word).",
+            "What delay is worth: conversation (the least that listeners do not mind), lowDelay (for people in time with each other) or robust (every word).",
             valueName: "preset"))
     var preset = PlayoutPreset.conversation
 
@@ -139,11 +139,12 @@ struct Playout: AsyncParsableCommand {
 
 /// The playout buffer's presets, by name.
 enum PlayoutPreset: String, ExpressibleByArgument, CaseIterable {
-    case conversation, robust
+    case conversation, lowDelay, robust
 
     var configuration: PlayoutConfiguration {
         switch self {
         case .conversation: .conversation
+        case .lowDelay: .lowDelay
         case .robust: .robust
         }
     }
