@@ -59,9 +59,28 @@ struct ScriptLiveTests {
         #expect(ended.text == "found\n", "\(ended.text)\(ended.complaint)")
     }
 
-    @Test("tools/setup installs nothing for an option that it does not know")
-    func options() throws {
-        let ended = try TestProgram.run("\(Self.root)/tools/setup", ["--peer"])
+    @Test("a folder that is given to a script is meant from where the script was started")
+    func started() throws {
+        let folder = try TestFolder()
+        let arguments = ["--output", "secret"]
+        let ended = try TestProgram.run("\(Self.root)/tools/documentation", arguments, in: folder.path)
+        let name = URL(filePath: folder.path).lastPathComponent
+        #expect(ended.status == 64 && ended.complaint.contains("/\(name)/secret is there"), "\(ended.complaint)")
+    }
+
+    @Test(
+        "a script that is asked for help says how it is used, and builds nothing",
+        arguments: ["package", "package-c", "package-python", "documentation", "api"])
+    func help(_ script: String) throws {
+        let ended = try TestProgram.run("\(Self.root)/tools/\(script)", ["--help"], in: "/")
+        #expect(ended.status == 0 && ended.text.hasPrefix("tools/\(script): "), "\(ended.text)\(ended.complaint)")
+    }
+
+    @Test(
+        "tools/setup installs nothing for an option that it does not know",
+        arguments: [["--peer"], ["--agent", "--peer"]])
+    func options(_ options: [String]) throws {
+        let ended = try TestProgram.run("\(Self.root)/tools/setup", options)
         #expect(ended.status == 64 && ended.complaint.contains("--peers"), "\(ended.complaint)")
     }
 }
