@@ -244,10 +244,23 @@ struct StreamTableTests {
         #expect(try room.run(for: .seconds(0.2), [10], reporting: [10]) == ["2 unreachable"])
         #expect(try room.run(for: .seconds(20), [10], reporting: [10]).isEmpty)
         #expect(try room.run(for: .seconds(0.1), [10, 20], reporting: [10]) == ["2 reachable"])
-        // And whoever has come and never sent anything is gone as well
+        // And whoever has come and never sent anything is gone as well, within three reports of one second
         #expect(room.add(30, of: 3))
-        #expect(try room.run(for: .seconds(1.9), [10, 20]).filter { $0.hasPrefix("3") }.isEmpty)
+        #expect(try room.run(for: .seconds(3.6), [10, 20]).filter { $0.hasPrefix("3") }.isEmpty)
         #expect(try room.run(for: .seconds(0.2), [10, 20]).filter { $0.hasPrefix("3") } == ["3 unreachable"])
+    }
+
+    @Test("whose button was never pressed is there as long as it reports, and does not stand still")
+    func neverPressed() throws {
+        // Given a member of whom nothing has come but reports, two of which are lost
+        let room = try Room(slots: 1)
+        #expect(room.add(10, of: 1))
+        #expect(try room.run(for: .seconds(10), [], reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(2.5), []).isEmpty)
+        #expect(try room.run(for: .seconds(10), [], reporting: [10]).isEmpty)
+        // When it talks, then it is awaited from then on
+        #expect(try room.run(for: .seconds(1), [10], reporting: [10]).isEmpty)
+        #expect(try room.run(for: .seconds(2.1), [], reporting: [10]) == ["1 stalled"])
     }
 
     @Test("who is muted is there as long as it reports, also when two reports in a row are lost")

@@ -38,15 +38,17 @@ public enum EngineEvent: Sendable {
     case participantLeft(ParticipantID, LeaveReason?)
     /// A participant muted or unmuted.
     case participantMuted(ParticipantID, Bool)
-    /// Nothing comes of a participant any more, neither sound nor reports: for 2 s, or where it is muted and only
-    /// reports, for three of its reports. The room waits for it longer than that: ``participantLeft(_:_:)`` follows, or
-    /// ``participantReachable(_:)``. Participants that publish nothing are not watched.
+    /// Nothing comes of a participant any more, neither sound nor reports: for 2 s, or where no sound is to come of it,
+    /// as of one that is muted or has not talked yet, for three of its reports. The room waits for it longer than that:
+    /// ``participantLeft(_:_:)`` follows, or ``participantReachable(_:)``. Participants that publish nothing are not
+    /// watched.
     case participantUnreachable(ParticipantID)
     /// Something comes of it again.
     case participantReachable(ParticipantID)
     /// A participant that is not muted sends no sound for 2 s, although it is there: its microphone, or its engine,
-    /// stands still. Or sends again. A stream that ended in silence, as one does for which its app has nothing more, does
-    /// not stand still, nor does one that was interrupted, until there is more of it.
+    /// stands still. Or sends again. A stream does not stand still of which nothing has come so far, as of a button that
+    /// nobody has pressed, nor one that ended in silence, as one does for which its app has nothing more, or that was
+    /// interrupted, until there is more of it.
     case streamStalled(ParticipantID, Bool)
     /// The way from a participant to here loses so many packets that it is heard, or no more.
     case linkQualityChanged(ParticipantID, LinkQuality)

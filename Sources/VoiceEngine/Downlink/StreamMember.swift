@@ -84,10 +84,10 @@ struct StreamMember: BitwiseCopyable {
     /// When it was last audible.
     var audible: Duration?
     private var isMuted: Bool
-    /// Whether more is to come: not behind a little digital silence, with which a sender comes to rest that has no more
-    /// to say, a stream that an app feeds or a button that was let go, nor behind an interruption. Nil before the first
-    /// packet.
-    private var isAwaited: Bool?
+    /// Whether more is to come: not before the first packet, of a button that nobody has pressed so far or of a stream
+    /// that an app feeds; not behind a little digital silence, with which a sender comes to rest that has no more to say,
+    /// nor behind an interruption.
+    private var isAwaited = false
     /// The RTP timestamp of the newest packet, and that at which the digital silence began that came last; nil where
     /// something else did. Packets may arrive long after each other.
     private var newest: UInt32?
@@ -143,9 +143,8 @@ struct StreamMember: BitwiseCopyable {
         return (-Self.longestOvertaking..<0).contains(Int32(bitPattern: timestamp &- newest))
     }
 
-    /// Whether sound is to come of it. Of several streams those that never sent anything are an app's that has nothing
-    /// to say so far.
-    func isExpected(isFirst: Bool) -> Bool { !isMuted && isAwaited ?? isFirst }
+    /// Whether sound is to come of it.
+    var isExpected: Bool { !isMuted && isAwaited }
 
     /// What has become of the participant.
     ///
@@ -167,7 +166,7 @@ struct StreamMember: BitwiseCopyable {
             if isFirst { return isSilent ? .unreachable : .reachable }
         }
         guard !told.isUnreachable else { return nil }
-        let hasStopped = isExpected(isFirst: isFirst) && now - (media ?? now) >= Self.patience
+        let hasStopped = isExpected && now - (media ?? now) >= Self.patience
         guard hasStopped != told.isStalled else { return nil }
         told.isStalled = hasStopped
         return hasStopped ? .stalled : .flowing

@@ -40,7 +40,7 @@ extension StreamTable {
     private func presence(of participant: UInt32) -> (first: Int?, heard: Duration?, isAwaited: Bool) {
         var presence: (first: Int?, heard: Duration?, isAwaited: Bool) = (nil, nil, false)
         for index in 0..<memberCount where unsafe members[index].participant == participant {
-            presence.isAwaited = unsafe members[index].isExpected(isFirst: presence.first == nil) || presence.isAwaited
+            presence.isAwaited = unsafe members[index].isExpected || presence.isAwaited
             presence.first = presence.first ?? index
             guard let heard = unsafe members[index].heard else { continue }
             presence.heard = max(presence.heard ?? heard, heard)
