@@ -17,6 +17,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var otherServers: [EndpointAddress]
     /// Whether the server's name still leads there, as far as is known.
     private var isNamed = true
+    /// Where the client was let in last: it is waited for there for as long as an attempt lasts, and not elsewhere.
+    private var home: EndpointAddress?
     /// Whether this path has opened, and when something must have come from there before that, or the next one is tried.
     private var hasOpened = true
     private var answerDueAt: Duration?
@@ -93,8 +95,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     package mutating func connect(now: Duration) {
         path = session.path
         hasOpened = false
-        // Who comes back takes its next path in time anyway.
-        answerDueAt = session.state == .joining && !otherServers.isEmpty ? now + RoomTimers.addressTime : nil
+        answerDueAt = server != home && !otherServers.isEmpty ? now + RoomTimers.addressTime : nil
         carrier = DatagramCarrier(estimator: carrier.estimator)
         peer = peers.connect(to: server, now: now)
     }
@@ -164,7 +165,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 guard sender == peer, session.path == path else { continue }
                 take(buffer.span.extracting(..<count), now: now)
             }
-            if session.state == .joined { isNamed = true }
+            if session.state == .joined { (isNamed, home) = (true, server) }
             beFollowed(now: now)
             return .control
         case .consumed:
@@ -179,8 +180,9 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     private mutating func recordAnswer(now: Duration) {
         answerDueAt = nil
-        // Who comes back takes its next path in time anyway.
-        guard session.state == .joining, session.path == path, let peer, !peers.isOpen(peer) else { return }
+        guard session.state == .joining || session.state == .reconnecting, server != home, session.path == path,
+            let peer, !peers.isOpen(peer)
+        else { return }
         answerDueAt = now + RoomTimers.handshakeSilence
     }
 

@@ -70,12 +70,13 @@ public enum RoomTimers {
     /// But never later than this.
     static let longestRetry: Duration = .seconds(2)
 
-    /// A join takes the server's next address, where there is one, when nothing has come from one for this long: four
-    /// of them have their turn before the join gives up.
+    /// Where a client was not let in last, it takes the server's next address, if there is one, when nothing has come
+    /// for this long: four of them have their turn before a join gives up, and one that is dead takes little of a break.
     static let addressTime: Duration = .seconds(2)
 
-    /// A join takes another path when nothing has come for this long in a handshake that was answered: a server that was
-    /// restarted meanwhile knows nothing of it. A flight is repeated four times by then, and the join has three tries.
+    /// There it takes another path, too, when nothing has come for this long in a handshake that was answered: a server
+    /// that was restarted meanwhile knows nothing of it. A flight is repeated four times by then, and a join has three
+    /// tries.
     static let handshakeSilence: Duration = .seconds(3)
 
     /// A client waits this long for the acknowledgement of its `leave`, a server for that of its `removed`.

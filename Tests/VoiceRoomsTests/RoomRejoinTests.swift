@@ -69,7 +69,7 @@ struct RoomRejoinTests {
         // And the one after to what is new since, before what is known
         rooms.clients[0].guest.learn(elsewhere + [SimulatedRooms.server])
         rooms.clients[0].guest.learn([elsewhere[0], SimulatedRooms.endpoint(902), elsewhere[1], SimulatedRooms.server])
-        rooms.run(for: RoomTimers.silenceLimit)
+        rooms.run(for: RoomTimers.addressTime)
         #expect(rooms.clients[0].server == SimulatedRooms.endpoint(902))
         // And she is back where the server is
         rooms.conditions = steady
@@ -195,6 +195,29 @@ struct RoomRejoinTests {
         rooms.run(for: RoomTimers.silenceLimit + .seconds(1))
         #expect(rooms.clients[alice].session.state == .joined)
         #expect(rooms.clients[alice].server == SimulatedRooms.server)
+    }
+
+    @Test func anAddressThatIsDeadTakesLittleOfABreak() throws {
+        // Given alice, whose server has another address, from which nothing comes
+        var rooms = SimulatedRooms()
+        let dead = SimulatedRooms.endpoint(900)
+        let alice = try rooms.addClient("alice@kitchen", servers: [SimulatedRooms.server, dead])
+        rooms.run(for: .seconds(1))
+        try #require(rooms.clients[alice].session.state == .joined)
+        // When her server does not answer, until her first attempt there is over and she tries the other
+        rooms.serverIsAlive = false
+        rooms.run(for: RoomTimers.silenceLimit * 2 + .seconds(0.1))
+        try #require(rooms.clients[alice].server == dead)
+        // Then she is back where she was let in soon, and waits there for an attempt's time
+        rooms.run(for: RoomTimers.addressTime + RoomTimers.shortestRetry)
+        #expect(rooms.clients[alice].server == SimulatedRooms.server)
+        rooms.run(for: RoomTimers.silenceLimit - .seconds(2))
+        #expect(rooms.clients[alice].server == SimulatedRooms.server)
+        // And her server's next answer is one to her
+        rooms.serverIsAlive = true
+        rooms.run(for: .seconds(0.5))
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].grant?.resumed == true)
     }
 
     @Test func aNewAddressNeedsAnAuthenticatedRejoin() throws {
