@@ -4,8 +4,8 @@ public enum ProcessingError: Error, Equatable, Sendable {
     public enum Field: Equatable, Sendable {
         /// ``ProcessingSettings/Gain/targetLevel``, -40...-10 dBFS.
         case targetLevel
-        /// ``ProcessingSettings/Gain/largestGain``, 0...40 dB.
-        case largestGain
+        /// ``ProcessingSettings/Gain/maximumGain``, 0...40 dB.
+        case maximumGain
         /// ``ProcessingSettings/Gain/fixedGain``, -40...40 dB.
         case fixedGain
         /// ``ProcessingSettings/speechDetector``; ``SpeechDetector/Configuration/isValid`` has the ranges.
@@ -37,7 +37,7 @@ extension ProcessingError: CustomStringConvertible {
         switch self {
         case .unsupportedSampleRate(let rate): "\(rate) Hz is not processed; resample to 16,000, 32,000 or 48,000 Hz"
         case .invalidSetting(.targetLevel): "gain.targetLevel is out of range; take -40 to -10 dBFS"
-        case .invalidSetting(.largestGain): "gain.largestGain is out of range; take 0 to 40 dB"
+        case .invalidSetting(.maximumGain): "gain.maximumGain is out of range; take 0 to 40 dB"
         case .invalidSetting(.fixedGain): "gain.fixedGain is out of range; take -40 to 40 dB"
         case .invalidSetting(.speechDetector):
             "speechDetector is out of range; SpeechDetector.Configuration says what it takes"

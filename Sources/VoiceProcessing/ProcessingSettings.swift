@@ -61,15 +61,15 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
         /// The level that speech is brought to, dBFS RMS while there is speech, -40...-10.
         public var targetLevel: Int8
         /// The most gain, dB, that an adaptive gain gives to speech, 0...40. Without speech it is never above 12 dB.
-        public var largestGain: Int8
+        public var maximumGain: Int8
         /// The gain of the fixed mode, dB, -40...40.
         public var fixedGain: Int8
 
         /// A gain control. Ranges are checked by ``ProcessingSettings/validated()``.
-        public init(mode: Mode, targetLevel: Int8 = -20, largestGain: Int8 = 32, fixedGain: Int8 = 0) {
+        public init(mode: Mode, targetLevel: Int8 = -20, maximumGain: Int8 = 32, fixedGain: Int8 = 0) {
             self.mode = mode
             self.targetLevel = targetLevel
-            self.largestGain = largestGain
+            self.maximumGain = maximumGain
             self.fixedGain = fixedGain
         }
 
@@ -148,7 +148,7 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     /// - Throws: ``ProcessingError/invalidSetting(_:)`` with the first field that is not; set it within its range.
     package func validated() throws(ProcessingError) -> ProcessingSettings {
         guard (-40 ... -10).contains(gain.targetLevel) else { throw .invalidSetting(.targetLevel) }
-        guard (0...40).contains(gain.largestGain) else { throw .invalidSetting(.largestGain) }
+        guard (0...40).contains(gain.maximumGain) else { throw .invalidSetting(.maximumGain) }
         guard (-40...40).contains(gain.fixedGain) else { throw .invalidSetting(.fixedGain) }
         guard speechDetector?.isValid ?? true else { throw .invalidSetting(.speechDetector) }
         return self

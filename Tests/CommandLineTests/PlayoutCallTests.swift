@@ -61,7 +61,7 @@ struct PlayoutCallTests {
         #expect(madeUp > Double(Self.longBursts.count * (Self.longBurst - 5) * 20))
         #expect(restored > 500)
         // And of what came nothing is dropped but the copies behind a long burst, whose time had been made up
-        let copies = Double(Self.longBursts.count * SenderAdaptationPolicy.adaptive.mostCopies * 20)
+        let copies = Double(Self.longBursts.count * SenderAdaptationPolicy.adaptive.maximumCopies * 20)
         #expect(summary["skipped_ms"] as? Double ?? .infinity <= copies)
         // And the sound is as long as the call
         let span = try #require(sound.last?.time) - (try #require(sound.first?.time)) + .milliseconds(20)

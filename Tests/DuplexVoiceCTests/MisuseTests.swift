@@ -129,7 +129,7 @@ extension LibraryTests {
             let processor = try CProcessor(preset: DV_PRESET_HEADSET)
             let changes: [(inout dv_processor_settings) -> Void] = [
                 { $0.echo = 5 }, { $0.noise = 256 }, { $0.noise_method = 2 }, { $0.gain = 3 },
-                { $0.voice_detection = 5 }, { $0.high_pass = 2 }, { $0.target_level = -300 }, { $0.largest_gain = 41 },
+                { $0.voice_detection = 5 }, { $0.high_pass = 2 }, { $0.target_level = -300 }, { $0.maximum_gain = 41 },
                 { $0.fixed_gain = -41 },
             ]
             for change in changes {

@@ -88,7 +88,7 @@ struct SenderAdaptationTests {
         .enabled(if: isOptimised), arguments: Scenario.few)
     func bursts(seed: UInt64) throws {
         let adaptive = try call(60, seed: seed)
-        let without = try call(60, seed: seed) { $0.adaptation.mostCopies = 0 }
+        let without = try call(60, seed: seed) { $0.adaptation.maximumCopies = 0 }
         for call in [adaptive, without] {
             call.run(for: .seconds(2))
             try setLoss(.bursts(0.12, meanBurst: 3), of: call)

@@ -29,7 +29,7 @@ func engine(on card: SimulatedDevice<ConversationAir>) -> VoiceEngine {
     var configuration = EngineConfiguration.headset
     configuration.device = .custom(card)
     configuration.mediaPriority = 0
-    configuration.playoutMargin = .fixed(PlayoutMargin.longest)
+    configuration.playoutMargin = .fixed(PlayoutMargin.limit)
     return VoiceEngine(configuration)
 }
 

@@ -34,7 +34,7 @@ struct RealtimePartnerLiveTests {
             var configuration = EngineConfiguration.headset
             configuration.device = .custom(card)
             configuration.mediaPriority = 0
-            configuration.playoutMargin = .fixed(PlayoutMargin.longest)
+            configuration.playoutMargin = .fixed(PlayoutMargin.limit)
             engine = VoiceEngine(configuration)
             try await engine.start()
             let partner = RealtimePartner(

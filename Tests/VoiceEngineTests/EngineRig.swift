@@ -56,7 +56,7 @@ func talkingCard(periodFrames: Int = 480) throws -> SimulatedDevice<Conversation
 func modestConfiguration(device: any AudioDevice) -> EngineConfiguration {
     EngineConfiguration(
         device: .custom(device), backend: .bypass, processing: .bypass, maximumStreams: 2, mediaPriority: 0,
-        networkPriority: 0, playoutMargin: .fixed(PlayoutMargin.longest))
+        networkPriority: 0, playoutMargin: .fixed(PlayoutMargin.limit))
 }
 
 /// An engine that asks nothing of the machine.

@@ -129,7 +129,8 @@ struct PlayoutScheduleTests {
 
     @Test("the margin stays within its bounds however late the media thread is")
     func bounds() {
-        var rig = Rig(margin: PlayoutMargin(first: .milliseconds(2), least: .milliseconds(1), most: .milliseconds(4)))
+        var rig = Rig(
+            margin: PlayoutMargin(initial: .milliseconds(2), minimum: .milliseconds(1), maximum: .milliseconds(4)))
         for _ in 0..<1_000 { _ = rig.cycle(late: 100 * Self.millisecond) }
         #expect(rig.schedule.margin == 4 * Self.millisecond)
         for _ in 0..<10_000 { _ = rig.cycle() }

@@ -186,7 +186,7 @@ struct SenderAdaptationTests {
         #expect(off.plan == SenderPlan(settings: .voice))
         var without = OpusEncoderSettings.voice
         without.usesForwardErrorCorrection = false
-        var never = Reporters(without, policy: SenderAdaptationPolicy(mostCopies: 0), seed: 5)
+        var never = Reporters(without, policy: SenderAdaptationPolicy(maximumCopies: 0), seed: 5)
         never.report(20, [.independent(0.2)]) { plan, _ in
             #expect(!plan.settings.usesForwardErrorCorrection && plan.copies == 0)
         }
@@ -212,7 +212,7 @@ struct SenderAdaptationTests {
         arguments: cases(UInt64(1)...30))
     func anything(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        let policy = SenderAdaptationPolicy(longestFrameDuration: .milliseconds40, mostCopies: 3)
+        let policy = SenderAdaptationPolicy(maximumFrameDuration: .milliseconds40, maximumCopies: 3)
         var adaptation = SenderAdaptation(.voice, policy: policy, allowsCopies: true)
         var now = Duration.zero
         for _ in 0..<500 {

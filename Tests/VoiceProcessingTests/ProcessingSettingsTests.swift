@@ -17,8 +17,8 @@ struct ProcessingSettingsTests {
 
     @Test("the gains have ranges", arguments: [Int8.min, -41, 41, Int8.max])
     func gains(gain: Int8) {
-        let adaptive = ProcessingSettings(gain: .init(mode: .adaptive, largestGain: gain))
-        #expect(throws: ProcessingError.invalidSetting(.largestGain)) { try adaptive.validated() }
+        let adaptive = ProcessingSettings(gain: .init(mode: .adaptive, maximumGain: gain))
+        #expect(throws: ProcessingError.invalidSetting(.maximumGain)) { try adaptive.validated() }
         let fixed = ProcessingSettings(gain: .fixed(decibels: gain))
         #expect(throws: ProcessingError.invalidSetting(.fixedGain)) { try fixed.validated() }
     }
@@ -46,7 +46,7 @@ struct ProcessingSettingsTests {
         for level: Int8 in [-40, -10] {
             for gain: Int8 in [0, 40] {
                 let settings = ProcessingSettings(
-                    gain: .init(mode: .adaptive, targetLevel: level, largestGain: gain, fixedGain: -gain))
+                    gain: .init(mode: .adaptive, targetLevel: level, maximumGain: gain, fixedGain: -gain))
                 #expect(try settings.validated() == settings)
             }
         }
@@ -106,7 +106,7 @@ struct ProcessingSettingsTests {
     @Test("each error says in a sentence of its own what is wrong and what to do")
     func errorsInWords() {
         let errors: [ProcessingError] = [
-            .unsupportedSampleRate(44_100), .invalidSetting(.targetLevel), .invalidSetting(.largestGain),
+            .unsupportedSampleRate(44_100), .invalidSetting(.targetLevel), .invalidSetting(.maximumGain),
             .invalidSetting(.fixedGain), .invalidSetting(.speechDetector), .invalidSetting(.lead),
             .invalidSetting(.tolerance), .invalidSetting(.expectedDelay), .invalidSetting(.patience), .outOfMemory,
             .libraryRefused(code: -1),

@@ -51,7 +51,7 @@ final class TickEngine {
         var configuration = configuration
         configuration.device = .custom(device)
         // It runs only when the device moves, and keeps no deadlines between.
-        configuration.playoutMargin = .fixed(PlayoutMargin.longest)
+        configuration.playoutMargin = .fixed(PlayoutMargin.limit)
         core = try EngineCore(configuration, eventWake: nil) { _ in }
         farEnd = try FarEnd(
             configuration.encoder, configuration.application, start: Self.start, duration: duration, seed: seed)

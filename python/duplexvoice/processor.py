@@ -20,7 +20,7 @@ from .far_end import real, whole
 class Settings:
     """What is done to the sound; may change while it runs. `Settings.preset` has those that belong together.
 
-    `target_level` is the adaptive gain's goal for speech in dBFS RMS, -40…-10, 0 for -20. `largest_gain` is the most
+    `target_level` is the adaptive gain's goal for speech in dBFS RMS, -40…-10, 0 for -20. `maximum_gain` is the most
     that it raises speech by, dB, 1…40, 0 for 32. `fixed_gain` is that of Gain.FIXED, dB, -40…40.
     """
 
@@ -29,7 +29,7 @@ class Settings:
     noise_method: NoiseMethod = NoiseMethod.SPECTRAL
     gain: Gain = Gain.OFF
     target_level: int = 0
-    largest_gain: int = 0
+    maximum_gain: int = 0
     fixed_gain: int = 0
     high_pass: bool = False
     voice_detection: VoiceDetection = VoiceDetection.OFF

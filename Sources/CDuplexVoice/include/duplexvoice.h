@@ -194,7 +194,7 @@ typedef struct dv_processor_settings {
     /// The adaptive gain's goal for speech, dBFS RMS, -40…-10. 0: -20, whatever the gain.
     int32_t target_level;
     /// The most that the adaptive gain raises speech by, dB, 1…40. 0: 32.
-    int32_t largest_gain;
+    int32_t maximum_gain;
     /// The fixed gain, dB, -40…40.
     int32_t fixed_gain;
     /// 1: what lies below about 80 Hz is taken away. 0: it is left.

@@ -58,7 +58,7 @@ extension Failure {
     private static func range(of field: ProcessingError.Field) -> String {
         switch field {
         case .targetLevel: "target_level is out of range; take -40 to -10 dBFS, or 0 for -20"
-        case .largestGain: "largest_gain is out of range; take 1 to 40 dB, or 0 for 32"
+        case .maximumGain: "maximum_gain is out of range; take 1 to 40 dB, or 0 for 32"
         case .fixedGain: "fixed_gain is out of range; take -40 to 40 dB"
         case .speechDetector: "voice_detection is out of range"
         case .lead, .tolerance, .expectedDelay, .patience: "expected_delay_ms is out of range"

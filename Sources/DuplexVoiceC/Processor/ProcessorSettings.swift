@@ -12,7 +12,7 @@ extension ProcessingSettings {
         gain = Gain(
             mode: try Self.choice(given.gain, "gain"),
             targetLevel: given.target_level == 0 ? Gain.conversation.targetLevel : Int8(clamping: given.target_level),
-            largestGain: given.largest_gain == 0 ? Gain.conversation.largestGain : Int8(clamping: given.largest_gain),
+            maximumGain: given.maximum_gain == 0 ? Gain.conversation.maximumGain : Int8(clamping: given.maximum_gain),
             fixedGain: Int8(clamping: given.fixed_gain))
         guard given.high_pass <= 1 else { throw .argument("settings.high_pass is \(given.high_pass); take 0 or 1") }
         highPass = given.high_pass == 1
@@ -38,7 +38,7 @@ extension ProcessingSettings {
         settings.noise_method = UInt32(noiseMethod.rawValue)
         settings.gain = UInt32(gain.mode.rawValue)
         settings.target_level = Int32(gain.targetLevel)
-        settings.largest_gain = Int32(gain.largestGain)
+        settings.maximum_gain = Int32(gain.maximumGain)
         settings.fixed_gain = Int32(gain.fixedGain)
         settings.high_pass = highPass ? 1 : 0
         settings.voice_detection = UInt32(voiceDetection.rawValue)

@@ -49,7 +49,7 @@ extension EngineConfiguration {
     /// more noise suppression for what that raises, and a canceller whatever the sound card is called.
     public static let speakerphone = EngineConfiguration(
         processing: ProcessingSettings(
-            echo: .auto, noise: .high, gain: ProcessingSettings.Gain(mode: .adaptive, largestGain: 40), highPass: true,
+            echo: .auto, noise: .high, gain: ProcessingSettings.Gain(mode: .adaptive, maximumGain: 40), highPass: true,
             voiceDetection: .moderate),
         routeProfile: .speaker)
 
@@ -65,7 +65,7 @@ extension EngineConfiguration {
             bitratePerSecond: 128_000, complexity: 10, frameDuration: .milliseconds10,
             usesForwardErrorCorrection: false),
         adaptation: SenderAdaptationPolicy(
-            minimumBitratePerSecond: 64_000, longestFrameDuration: .milliseconds20, mostCopies: 1),
+            minimumBitratePerSecond: 64_000, maximumFrameDuration: .milliseconds20, maximumCopies: 1),
         application: .music)
 
     /// The shortest way that the engine has, for people with headsets who must be in time with each other, on a good
@@ -76,7 +76,7 @@ extension EngineConfiguration {
         device: .alsa(.lowDelay), backend: .bypass, processing: .bypass,
         encoder: OpusEncoderSettings(
             bitratePerSecond: 64_000, frameDuration: .milliseconds10, usesForwardErrorCorrection: false),
-        adaptation: SenderAdaptationPolicy(longestFrameDuration: .milliseconds10), application: .lowDelay,
+        adaptation: SenderAdaptationPolicy(maximumFrameDuration: .milliseconds10), application: .lowDelay,
         playout: .lowDelay,
         playoutMargin: PlayoutMargin(first: .milliseconds(1), memory: .seconds(1)))
 
@@ -84,7 +84,7 @@ extension EngineConfiguration {
     /// packets of 20 ms the headers would take more than the sound. The way is some 40 ms longer than ``voiceChat``'s.
     public static let narrowBand = EngineConfiguration(
         encoder: OpusEncoderSettings(bitratePerSecond: 16_000, frameDuration: .milliseconds60),
-        adaptation: SenderAdaptationPolicy(minimumBitratePerSecond: 8_000, mostCopies: 1))
+        adaptation: SenderAdaptationPolicy(minimumBitratePerSecond: 8_000, maximumCopies: 1))
 
     /// A car's loudspeakers and the noise of the road.
     public static let car = EngineConfiguration(

@@ -80,12 +80,12 @@ extension EngineConfiguration {
         try require((0...99).contains(mediaPriority), "mediaPriority is \(mediaPriority); use 0...99")
         try require((0...99).contains(networkPriority), "networkPriority is \(networkPriority); use 0...99")
         try require(
-            .zero <= playoutMargin.least && playoutMargin.least <= playoutMargin.first
-                && playoutMargin.first <= playoutMargin.most && playoutMargin.most <= PlayoutMargin.longest,
-            "playoutMargin is \(playoutMargin); use 0 <= least <= first <= most <= \(PlayoutMargin.longest)")
+            .zero <= playoutMargin.minimum && playoutMargin.minimum <= playoutMargin.initial
+                && playoutMargin.initial <= playoutMargin.maximum && playoutMargin.maximum <= PlayoutMargin.limit,
+            "playoutMargin is \(playoutMargin); use 0 <= minimum <= initial <= maximum <= \(PlayoutMargin.limit)")
         try require(
-            .zero < playoutMargin.memory && playoutMargin.memory <= PlayoutMargin.longestMemory,
-            "playoutMargin.memory is \(playoutMargin.memory); use more than 0 and at most \(PlayoutMargin.longestMemory)"
+            .zero < playoutMargin.memory && playoutMargin.memory <= PlayoutMargin.memoryLimit,
+            "playoutMargin.memory is \(playoutMargin.memory); use more than 0 and at most \(PlayoutMargin.memoryLimit)"
         )
         do throws(ProcessingError) { _ = try processing.validated() } catch { throw EngineError(error) }
         try adaptation.validate()

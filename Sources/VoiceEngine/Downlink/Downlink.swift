@@ -268,7 +268,7 @@ struct Downlink: ~Copyable {
     private static let smallBlock = 24
     /// Blocks that one run pulls at most: all that the ring holds in small ones, or, of a device that takes a few frames
     /// at a time, what the longest margin holds in single frames.
-    static let mostPulls = MediaRings.playoutFrames / smallBlock + PlayoutMargin.longest.frames + 2 * smallBlock
+    static let mostPulls = MediaRings.playoutFrames / smallBlock + PlayoutMargin.limit.frames + 2 * smallBlock
 
     /// The statistics of every talker that is being played.
     mutating func streamStatistics() -> StreamStatisticsTable { streams.report() }

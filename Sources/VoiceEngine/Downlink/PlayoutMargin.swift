@@ -6,34 +6,34 @@
 /// lowered a little at a time when all has been quiet.
 public struct PlayoutMargin: Equatable, Sendable, BitwiseCopyable {
     /// What it begins with.
-    public var first: Duration
+    public var initial: Duration
     /// What it never falls below.
-    public var least: Duration
+    public var minimum: Duration
     /// What it never rises above; where that is not enough, the machine cannot keep up.
-    public var most: Duration
+    public var maximum: Duration
     /// How long lateness is remembered, at least, and up to twice that. What comes more seldom is a gap each time, and
     /// costs no delay.
     public var memory: Duration
 
     /// No media thread that is later than this keeps up with a conversation: 40 ms.
-    public static let longest = Duration.milliseconds(40)
+    public static let limit = Duration.milliseconds(40)
 
     /// A minute: what comes once in two minutes is worth no delay.
-    public static let longestMemory = Duration.seconds(60)
+    public static let memoryLimit = Duration.seconds(60)
 
     /// Two milliseconds to begin with, then what the machine needs.
     public init(
-        first: Duration = .milliseconds(2), least: Duration = .microseconds(500), most: Duration = .milliseconds(20),
-        memory: Duration = .seconds(5)
+        initial: Duration = .milliseconds(2), minimum: Duration = .microseconds(500),
+        maximum: Duration = .milliseconds(20), memory: Duration = .seconds(5)
     ) {
-        self.first = first
-        self.least = least
-        self.most = most
+        self.initial = initial
+        self.minimum = minimum
+        self.maximum = maximum
         self.memory = memory
     }
 
     /// A margin that stays as it is.
     public static func fixed(_ margin: Duration) -> PlayoutMargin {
-        PlayoutMargin(first: margin, least: margin, most: margin)
+        PlayoutMargin(initial: margin, minimum: margin, maximum: margin)
     }
 }

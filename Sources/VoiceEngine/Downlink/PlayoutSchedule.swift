@@ -49,9 +49,9 @@ struct PlayoutSchedule: BitwiseCopyable {
     ///     not, the ring is
     ///     filled at once.
     init(period: Int, margin: PlayoutMargin, keepsDeadlines: Bool) {
-        self.margin = margin.first.nanoseconds
-        least = margin.least.nanoseconds
-        most = margin.most.nanoseconds
+        self.margin = margin.initial.nanoseconds
+        least = margin.minimum.nanoseconds
+        most = margin.maximum.nanoseconds
         lateness = RecentLateness(memory: margin.memory.nanoseconds)
         learnsPeriod = period == 0
         self.period = period == 0 ? Self.unknownPeriod : period

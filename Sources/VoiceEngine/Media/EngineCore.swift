@@ -172,7 +172,7 @@ package final class EngineCore: @unchecked Sendable {
 
     /// Frames of 48 kHz: the playout ring is filled up to a period and the margin, to within a block.
     static func longestPlaybackPeriod(with margin: PlayoutMargin) -> Int {
-        MediaRings.playoutFrames - margin.most.frames - Uplink.longestBlock
+        MediaRings.playoutFrames - margin.maximum.frames - Uplink.longestBlock
     }
 
     /// The rings were there before the devices, whose periods are known only when they run.

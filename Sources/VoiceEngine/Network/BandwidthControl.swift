@@ -84,7 +84,7 @@ struct BandwidthControl: BitwiseCopyable, Sendable {
     /// Puts rate and packet length into the encoder's settings.
     func apply(to settings: inout OpusEncoderSettings) {
         settings.bitratePerSecond = Int(rate.rounded())
-        settings.frameDuration = configured.frameDuration.lengthened(by: lengthening, upTo: policy.longestFrameDuration)
+        settings.frameDuration = configured.frameDuration.lengthened(by: lengthening, upTo: policy.maximumFrameDuration)
     }
 }
 

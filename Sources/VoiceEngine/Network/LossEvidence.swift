@@ -5,7 +5,7 @@ internal import VoiceWire
 /// can fade.
 struct LossEvidence: BitwiseCopyable, Sendable {
     /// The most copies that a packet may carry of those before it.
-    static let mostCopies = 4
+    static let maximumCopies = 4
     /// How much more each further frame of a gap costs (`AudibleCost.burst`).
     private static let burst = 0.25
     /// From so many frames on, a gap's further frames cost no more than the one before.
@@ -34,7 +34,7 @@ struct LossEvidence: BitwiseCopyable, Sendable {
     /// What a listener said of each packet. The last few are not judged: what would have repeated them is not known
     /// yet.
     init(_ pattern: LossPattern) {
-        let judged = pattern.count - Self.mostCopies
+        let judged = pattern.count - Self.maximumCopies
         guard judged > 0 else { return }
         packets = Double(judged)
         // How many packets before this one each protection would have left to be extrapolated.
@@ -43,7 +43,7 @@ struct LossEvidence: BitwiseCopyable, Sendable {
             let distance = Self.distance(from: index, in: pattern)
             if distance > 0 { lost += 1 }
             if distance == 1 { restoredByNext += 1 }
-            for copies in 0...Self.mostCopies {
+            for copies in 0...Self.maximumCopies {
                 guard distance > copies else {
                     gaps[copies] = 0
                     continue
@@ -60,17 +60,17 @@ struct LossEvidence: BitwiseCopyable, Sendable {
         lost = fractionLost * self.packets
         restoredByNext = lost * (1 - fractionLost)
         var left = lost
-        for copies in 0...Self.mostCopies {
+        for copies in 0...Self.maximumCopies {
             costs[copies] = left
             left *= fractionLost
         }
     }
 
-    /// How far behind a packet the next is that came: 0 for one that came itself, more than ``mostCopies`` where none
+    /// How far behind a packet the next is that came: 0 for one that came itself, more than ``maximumCopies`` where none
     /// did.
     private static func distance(from index: Int, in pattern: LossPattern) -> Int {
-        for distance in 0...mostCopies where pattern[index + distance] { return distance }
-        return mostCopies + 1
+        for distance in 0...maximumCopies where pattern[index + distance] { return distance }
+        return maximumCopies + 1
     }
 
     /// Lets what was known count less, 0...1, and adds what is new.
@@ -78,7 +78,7 @@ struct LossEvidence: BitwiseCopyable, Sendable {
         packets = packets * share + new.packets
         lost = lost * share + new.lost
         restoredByNext = restoredByNext * share + new.restoredByNext
-        for copies in 0...Self.mostCopies { costs[copies] = costs[copies] * share + new.costs[copies] }
+        for copies in 0...Self.maximumCopies { costs[copies] = costs[copies] * share + new.costs[copies] }
     }
 
     /// The share of packets lost.

@@ -124,7 +124,7 @@ struct SenderAdaptation: BitwiseCopyable, Sendable {
         guard allowsCopies, knows(Self.leastBurstEvidence), bandwidth.allowsCopies(now: now) else { return 0 }
         let left = reachedByHalf { $0.slow.cost(copies: 1) }
         guard left > (plan.copies > 0 ? Self.copiesGo : Self.copiesCome) else { return 0 }
-        let most = min(policy.mostCopies, LossEvidence.mostCopies)
+        let most = min(policy.maximumCopies, LossEvidence.maximumCopies)
         if plan.copies > 0, plan.copies <= most,
             reachedByHalf({ $0.slow.cost(copies: plan.copies) }) < Self.copiesKeep * left
         {

@@ -8,26 +8,26 @@ public struct SenderAdaptationPolicy: Equatable, Sendable, BitwiseCopyable {
     /// (RFC 6716, section 2.1.1).
     public var minimumBitratePerSecond: Int
     /// The longest packets that a narrow path may bring about.
-    public var longestFrameDuration: OpusFrameDuration
+    public var maximumFrameDuration: OpusFrameDuration
     /// How far back one may repeat earlier packets (RFC 2198), 0...4; each copy costs as much as the packet itself. The
     /// one just before it is left to in-band FEC where that is allowed.
-    public var mostCopies: Int
+    public var maximumCopies: Int
 
     /// A policy; what is not given is as in ``adaptive``.
     public init(
         isEnabled: Bool = true, minimumBitratePerSecond: Int = 16_000,
-        longestFrameDuration: OpusFrameDuration = .milliseconds60, mostCopies: Int = 3
+        maximumFrameDuration: OpusFrameDuration = .milliseconds60, maximumCopies: Int = 3
     ) {
         self.isEnabled = isEnabled
         self.minimumBitratePerSecond = minimumBitratePerSecond
-        self.longestFrameDuration = longestFrameDuration
-        self.mostCopies = mostCopies
+        self.maximumFrameDuration = maximumFrameDuration
+        self.maximumCopies = maximumCopies
     }
 
     func validate() throws(EngineError) {
-        guard (0...LossEvidence.mostCopies).contains(mostCopies) else {
+        guard (0...LossEvidence.maximumCopies).contains(maximumCopies) else {
             throw .invalidConfiguration(
-                "adaptation.mostCopies is \(mostCopies); use 0...\(LossEvidence.mostCopies)")
+                "adaptation.maximumCopies is \(maximumCopies); use 0...\(LossEvidence.maximumCopies)")
         }
         guard OpusEncoderSettings.bitratesPerSecond.contains(minimumBitratePerSecond) else {
             throw .invalidConfiguration(

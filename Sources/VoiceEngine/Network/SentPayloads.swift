@@ -22,12 +22,12 @@ struct SentPayloads: ~Copyable {
     /// Keeps the payload that was just sent; one that is too long to be repeated ends what can be.
     mutating func keep(_ payload: Span<UInt8>, timestamp: UInt32) {
         guard payload.count <= RedundantAudioWriter.longestBlock else { return forget() }
-        newest = (newest + 1) % LossEvidence.mostCopies
+        newest = (newest + 1) % LossEvidence.maximumCopies
         for index in payload.indices { bytes[newest * Self.slotBytes + index] = payload[index] }
         carriesFEC = Self.hasSpeechLayer(payload)
         lengths[newest] = payload.count
         timestamps[newest] = timestamp
-        count = min(count + 1, LossEvidence.mostCopies)
+        count = min(count + 1, LossEvidence.maximumCopies)
     }
 
     /// Which of the last `wanted` payloads go into a packet of this timestamp, by their age in packets, 0 for the
@@ -76,5 +76,5 @@ struct SentPayloads: ~Copyable {
     }
 
     /// The slot of the payload `age` packets before the newest.
-    private func slot(_ age: Int) -> Int { (newest + LossEvidence.mostCopies - age) % LossEvidence.mostCopies }
+    private func slot(_ age: Int) -> Int { (newest + LossEvidence.maximumCopies - age) % LossEvidence.maximumCopies }
 }

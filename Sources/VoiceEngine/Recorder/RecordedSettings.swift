@@ -56,9 +56,9 @@ package struct RecordedSettings: Sendable {
         try adaptation.code(with: &coder)
         try coder.code(choice: &application)
         try playout.code(with: &coder)
-        try coder.code(&playoutMargin.first)
-        try coder.code(&playoutMargin.least)
-        try coder.code(&playoutMargin.most)
+        try coder.code(&playoutMargin.initial)
+        try coder.code(&playoutMargin.minimum)
+        try coder.code(&playoutMargin.maximum)
         try coder.code(&playoutMargin.memory)
         try coder.code(&maximumStreams)
         try coder.code(&devicePeriod)
@@ -125,8 +125,8 @@ extension SenderAdaptationPolicy {
     mutating func code(with coder: inout RecordCoder) throws(RecordingFault) {
         try coder.code(&isEnabled)
         try coder.code(&minimumBitratePerSecond)
-        try coder.code(choice: &longestFrameDuration)
-        try coder.code(&mostCopies)
+        try coder.code(choice: &maximumFrameDuration)
+        try coder.code(&maximumCopies)
     }
 }
 
@@ -137,7 +137,7 @@ extension ProcessingSettings {
         try coder.code(choice: &noiseMethod)
         try coder.code(choice: &gain.mode)
         try coder.code(&gain.targetLevel)
-        try coder.code(&gain.largestGain)
+        try coder.code(&gain.maximumGain)
         try coder.code(&gain.fixedGain)
         try coder.code(&highPass)
         try coder.code(choice: &voiceDetection)

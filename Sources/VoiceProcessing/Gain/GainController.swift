@@ -102,7 +102,7 @@ package struct GainController: BitwiseCopyable, Sendable {
 
     private mutating func follow() {
         guard let level = level.decibels else { return }
-        let wanted = min(Float(settings.largestGain), max(Self.leastGain, Float(settings.targetLevel) - level))
+        let wanted = min(Float(settings.maximumGain), max(Self.leastGain, Float(settings.targetLevel) - level))
         let now = talkerGain ?? 0
         let up = self.level.isFresh || abs(wanted - now) > Self.mostInPauses ? Self.slew.fresh : Self.slew.up
         let down = self.level.isFresh ? Self.slew.fresh : Self.slew.down
