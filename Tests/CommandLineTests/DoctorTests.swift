@@ -6,6 +6,8 @@ import VoiceRealtime
 
 @Suite("Doctor and devices for scripts")
 struct DoctorTests {
+    private static let names = ALSADeviceConfiguration(capture: "microphone", playback: "loudspeaker")
+
     /// The findings on a device in virtual time whose microphone hears its loudspeaker 20 ms later, `gain` times as
     /// loud.
     private func echoFindings(gain: Float, pausesBeforeSound: Int = 0) async throws -> [Finding] {
@@ -15,7 +17,7 @@ struct DoctorTests {
             configuration: SimulatedDeviceConfiguration(pacing: .virtual(start: start)))
         var now = start
         var pauses = 0
-        return try await EchoExamination(capture: "microphone", playback: "loudspeaker").examine(device) {
+        return try await EchoExamination(Self.names).examine(device) {
             pauses += 1
             guard pauses > pausesBeforeSound else { return }
             now = now.advanced(byFrames: 960, sampleRate: 48_000)
@@ -102,7 +104,7 @@ struct DoctorTests {
             air: SilentAir(),
             configuration: SimulatedDeviceConfiguration(pacing: .virtual(start: MonotonicTime(nanoseconds: 1))))
         await #expect(throws: Failure.self) {
-            try await EchoExamination(capture: "microphone", playback: "loudspeaker").examine(device) {}
+            try await EchoExamination(Self.names).examine(device) {}
         }
     }
 

@@ -47,6 +47,12 @@ struct LoopbackCardTests {
         #expect(try summary(result)["p95_ms"] != nil)
     }
 
+    @Test("a microphone on the second input is measured; one on inputs that the card lacks is refused with what it has")
+    func channels() throws {
+        #expect(try measure("", "--capture-channels", "2").exitCode == 0)
+        expectFailure(try measure("", "--capture-channels", "3-4"), code: 69, saying: "4 channels; it offers 2")
+    }
+
     @Test("a muted microphone is not measured: exit code 69")
     func muted() throws {
         let result = try measure(",GAIN=0")

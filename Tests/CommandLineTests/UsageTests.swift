@@ -17,7 +17,8 @@ struct UsageTests {
     static let wrong: [Wrong] = [
         Wrong(arguments: ["frobnicate"], saying: "Unexpected argument 'frobnicate'"),
         Wrong(arguments: ["doctor", "--frobnicate"], saying: "Unknown option '--frobnicate'"),
-        Wrong(arguments: ["doctor", "--capture", "hw:0"], saying: "--playback and --capture are of --echo"),
+        Wrong(arguments: ["doctor", "--capture", "hw:0"], saying: "--capture and --capture-channels are of --echo"),
+        Wrong(arguments: ["doctor", "--capture-channels", "3"], saying: "--capture-channels are of --echo"),
         Wrong(arguments: ["doctor", "--echo", "--quick"], saying: "leave --silent and --quick away"),
         Wrong(arguments: ["call", "--server", "http://host:1", "--token", "t"], saying: "udp://HOST:PORT"),
         Wrong(
@@ -35,6 +36,8 @@ struct UsageTests {
             arguments: call + ["--interruptible-by", "everyone"], saying: "provide one of 'publisher' and 'anyone'"),
         Wrong(arguments: call + ["--frame-ms", "15"], saying: "The value '15' is invalid"),
         Wrong(arguments: call + ["--input", "a.wav", "--capture", "hw:0"], saying: "use either"),
+        Wrong(arguments: call + ["--input", "a.wav", "--capture-channels", "3"], saying: "use either"),
+        Wrong(arguments: call + ["--capture-channels", "0"], saying: "The value '0' is invalid"),
         Wrong(arguments: call + ["--capture", "none", "--playback", "none"], saying: "no call"),
         Wrong(arguments: call + ["--wait", "3"], saying: "--wait is for files"),
         Wrong(arguments: call + ["--record-limit", "5"], saying: "--record-limit needs --record"),
@@ -81,6 +84,9 @@ struct UsageTests {
         Wrong(arguments: ["loopback", "--through", "external", "--mouth", "m"], saying: "needs --mouth"),
         Wrong(
             arguments: ["loopback", "--through", "external", "--mouth", "m", "--ear", "e", "--period", "120"],
+            saying: "are for --through device or engine"),
+        Wrong(
+            arguments: ["loopback", "--through", "external", "--mouth", "m", "--ear", "e", "--capture-channels", "1"],
             saying: "are for --through device or engine"),
         Wrong(arguments: ["loopback", "--low-delay"], saying: "--low-delay is for --through engine"),
         Wrong(arguments: engine + ["--frame-ms", "15"], saying: "The value '15' is invalid"),

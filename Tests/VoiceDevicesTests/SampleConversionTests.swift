@@ -57,6 +57,31 @@ struct SampleConversionTests {
         #expect(read(SampleConversion(format: .int16, channels: 4, mix: .channel(1)), bytes, frames: 1) == [0.5])
         #expect(read(SampleConversion(format: .int16, channels: 4, mix: .channel(2)), bytes, frames: 1) == [0])
         #expect(read(SampleConversion(format: .int16, channels: 4, mix: .channel(9)), bytes, frames: 1) == [0])
+        #expect(read(SampleConversion(format: .int16, channels: 4, mix: .channels(1...2)), bytes, frames: 1) == [0.25])
+        #expect(read(SampleConversion(format: .int16, channels: 2, mix: .channels(1...2)), bytes, frames: 1) == [0.5])
+    }
+
+    @Test("A microphone on inputs 3 and 4 is heard where they are chosen, and a card without them is refused")
+    func inputs() throws {
+        // Given four channels of which the last two sound
+        let bytes: [UInt8] = [0, 0, 0, 0, 0x00, 0x40, 0x00, 0x20]
+        #expect(read(SampleConversion(format: .int16, channels: 4, mix: .firstTwo), bytes, frames: 1) == [0])
+        let chosen = ChannelMix.channels(2...3)
+        #expect(read(SampleConversion(format: .int16, channels: 4, mix: chosen), bytes, frames: 1) == [0.375])
+        #expect(chosen.wantedChannels == 4 && ChannelMix.channel(0).wantedChannels == 2)
+        #expect(ChannelMix.firstTwo.wantedChannels == 1 && ChannelMix.average.wantedChannels == 1)
+        try chosen.check(against: 4)
+        #expect(throws: DeviceError.unsupported(asked: "4 channels", offers: "2")) { try chosen.check(against: 2) }
+        try ChannelMix.firstTwo.check(against: 1)
+    }
+
+    @Test("Channels that no card has are no configuration", arguments: [-1...0, 0...256, 300...300])
+    func impossible(channels: ClosedRange<Int>) {
+        var card = ALSADeviceConfiguration()
+        card.captureChannels = .channels(channels)
+        #expect(throws: DeviceError.self) { try card.validate() }
+        card.captureChannels = .channels(0...255)
+        #expect(throws: Never.self) { try card.validate() }
     }
 
     @Test("Of a card's microphones the first two are taken: what follows may be what it plays")

@@ -88,6 +88,25 @@ struct VirtualTimeCardTests {
         }
     }
 
+    @Test("A card is opened with as many channels as the chosen one needs, and refused where it has fewer")
+    func chosenChannel() throws {
+        for (channels, asked, active) in [("1/2", 1, 2), ("1/2", 2, nil), ("1", 0, 1)] as [(String, Int, Int?)] {
+            let card = VirtualCard(arguments: "VIRTUAL=1,CHANNELS=\(channels)")
+            defer { card.remove() }
+            let fixture = try PortFixture(try Session())
+            var configuration = configuration(card, period: 240)
+            configuration.captureChannels = .channel(asked)
+            let device = ALSADevice(configuration)
+            do throws(DeviceError) {
+                let formats = try device.start(capture: fixture.capture, playback: fixture.playback) { _ in }
+                device.stop()
+                #expect(formats.capture?.active.channels == active)
+            } catch {
+                #expect(active == nil && error == .unsupported(asked: "3 channels", offers: "2"))
+            }
+        }
+    }
+
     @Test("After quiet the period that an xrun has added is taken away again, and nothing is cut")
     func shrinking() throws {
         let card = VirtualCard(arguments: "VIRTUAL=1,XRUN_AFTER_S=1")

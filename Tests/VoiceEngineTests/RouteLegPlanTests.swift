@@ -60,4 +60,25 @@ struct RouteLegPlanTests {
         let chosen = try #require(plan.make(.chosen, environment) as? ALSADevice)
         #expect(chosen.configuration == asked)
     }
+
+    @Test("chosen channels are those of the card that was named: not of another that takes its place")
+    func channels() throws {
+        var asked = ALSADeviceConfiguration(capture: "hw:1", playback: "hw:2")
+        asked.captureChannels = .channel(2)
+        let environment = RouteEnvironment.machine(priority: 0)
+        func channels(_ plan: RouteLegPlan, _ target: RouteMachine.Target) throws -> ChannelMix {
+            try #require(plan.make(target, environment) as? ALSADevice).configuration.captureChannels
+        }
+        let plans = RouteLegPlan.legs(of: .alsa(asked), policy: .followDefault)
+        #expect(try channels(plans[1], .chosen) == .channel(2))
+        #expect(try channels(plans[1], .systemDefault) == .firstTwo)
+        // Nor is the loudspeaker disturbed when the microphone goes over to another card
+        let other = try DeviceSelection(capture: "hw:3", playback: nil).applied(to: .alsa(asked))
+        let plansOfOther = RouteLegPlan.legs(of: other, policy: .followDefault)
+        #expect(plansOfOther[0].isSame(as: plans[0]))
+        #expect(try channels(plansOfOther[1], .chosen) == .firstTwo)
+        // And what is selected again stays as it is
+        let same = try DeviceSelection(capture: "hw:1", playback: nil).applied(to: .alsa(asked))
+        #expect(RouteLegPlan.legs(of: same, policy: .followDefault)[1].isSame(as: plans[1]))
+    }
 }

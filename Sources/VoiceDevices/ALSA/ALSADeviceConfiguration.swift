@@ -25,7 +25,9 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
     /// What becomes of several capture channels.
     ///
     /// The first two, because what follows is often no microphone: interfaces hand back what they play, and arrays what
-    /// they hear of it, as further channels.
+    /// they hear of it, as further channels. A microphone on other inputs is named, as ``ChannelMix/channel(_:)`` 2 for
+    /// the third, of a PCM that has the inputs as they are: `hw:`. It is of the PCM that is named here: another that
+    /// takes its place while the engine runs is opened with the first two.
     public var captureChannels = ChannelMix.firstTwo
     /// SCHED_FIFO priority of the playback thread, 0 to 99; 0 does not ask for it.
     ///
@@ -83,18 +85,6 @@ public struct ALSADeviceConfiguration: Equatable, Sendable {
         guard (0...99).contains(playbackPriority), (0...99).contains(capturePriority) else {
             throw .invalidConfiguration(message: "SCHED_FIFO priorities go from 1 to 99; 0 does without")
         }
-        if case .channel(let index) = captureChannels, index < 0 {
-            throw .invalidConfiguration(message: "channel \(index); channels are counted from 0")
-        }
+        try captureChannels.validate()
     }
-}
-
-/// What becomes of several channels where one is wanted.
-public enum ChannelMix: Equatable, Sendable {
-    /// The mean of all of them.
-    case average
-    /// The mean of the first two; of one the one.
-    case firstTwo
-    /// One of them, counted from 0; the last where there are fewer.
-    case channel(Int)
 }

@@ -68,6 +68,8 @@ struct ALSANegotiation {
         guard unsafe snd_pcm_hw_params_test_format(pcm, hardware, format.1) == 0 else { return nil }
         try unsafe check(pcm, snd_pcm_hw_params_set_format(pcm, hardware, format.1), "choosing a sample format")
         var channels = UInt32(request.channels)
+        // As many at least, where it has them: the nearest number may be too few for an input that is chosen.
+        if channels > 1 { _ = unsafe snd_pcm_hw_params_set_channels_min(pcm, hardware, &channels) }
         try unsafe check(pcm, snd_pcm_hw_params_set_channels_near(pcm, hardware, &channels), "choosing channels")
         var rate = UInt32(request.sampleRate)
         try unsafe check(pcm, snd_pcm_hw_params_set_rate_near(pcm, hardware, &rate, nil), "choosing a rate")

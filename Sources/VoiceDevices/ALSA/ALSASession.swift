@@ -110,9 +110,11 @@ struct ALSADirection {
         _ configuration: ALSADeviceConfiguration, port: consuming CapturePort
     ) throws(DeviceError) -> ALSADirection? {
         guard let name = configuration.captureName else { return nil }
-        let request = request(configuration, periods: configuration.capturePeriods)
+        let mix = configuration.captureChannels
+        let request = request(
+            configuration, periods: configuration.capturePeriods, channels: mix.wantedChannels)
         let stop = try stopRequest()
-        let stream = try openStream(name, .capture, request, mix: configuration.captureChannels, stop)
+        let stream = try openStream(name, .capture, request, mix: mix, stop)
         let loop = try ALSACaptureLoop(stream: stream, port: port, backlogLimit: configuration.captureBacklogLimit)
         let delay = loop.conversionDelay
         let format = NegotiatedFormat(requested: request, active: stream.format, conversionDelay: delay)
@@ -143,9 +145,9 @@ struct ALSADirection {
         }
     }
 
-    static func request(_ configuration: ALSADeviceConfiguration, periods: Int) -> StreamFormat {
+    static func request(_ configuration: ALSADeviceConfiguration, periods: Int, channels: Int = 1) -> StreamFormat {
         StreamFormat(
-            sampleRate: 48_000, channels: 1, periodFrames: configuration.periodFrames,
+            sampleRate: 48_000, channels: channels, periodFrames: configuration.periodFrames,
             bufferFrames: periods * configuration.periodFrames, sampleFormat: .float32)
     }
 

@@ -39,7 +39,10 @@ struct ALSAStream: BitwiseCopyable, @unchecked Sendable {
         }
         let negotiation = ALSANegotiation(name: name, direction: direction, request: request)
         let format: StreamFormat
-        do { format = try unsafe negotiation.run(pcm) } catch {
+        do throws(DeviceError) {
+            format = try unsafe negotiation.run(pcm)
+            try mix.check(against: format.channels)
+        } catch {
             unsafe snd_pcm_close(pcm)
             throw error
         }

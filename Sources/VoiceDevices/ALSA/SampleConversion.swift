@@ -14,17 +14,9 @@ struct SampleConversion: BitwiseCopyable, @unchecked Sendable {
         self.format = format
         self.channels = channels
         bytesPerFrame = format.bytesPerSample * channels
-        switch mix {
-        case .average:
-            first = 0
-            last = channels - 1
-        case .firstTwo:
-            first = 0
-            last = min(channels, 2) - 1
-        case .channel(let index):
-            first = min(max(index, 0), channels - 1)
-            last = first
-        }
+        let members = mix.members(of: channels)
+        first = members.lowerBound
+        last = members.upperBound
     }
 
     /// `frames` interleaved frames to mono.

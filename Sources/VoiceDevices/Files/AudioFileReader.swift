@@ -131,16 +131,11 @@ package struct AudioFileReader: ~Copyable, Sendable {
 
     private mutating func mixDown() {
         let channels = handle.channels
+        let members = mix.members(of: channels)
         for frame in 0..<filled {
             var value: Float = 0
-            switch mix {
-            case .average, .firstTwo:
-                let used = mix == .average ? channels : min(channels, 2)
-                for channel in 0..<used { value += interleaved[frame * channels + channel] }
-                value /= Float(used)
-            case .channel(let index):
-                value = interleaved[frame * channels + min(max(index, 0), channels - 1)]
-            }
+            for channel in members { value += interleaved[frame * channels + channel] }
+            value /= Float(members.count)
             mono[frame] = value.isFinite ? value : 0
         }
         if channels > 1 { measure() }

@@ -25,7 +25,7 @@ package struct DeviceSelection: Equatable, Sendable {
         }
         if let capture {
             guard card.captureName != nil else { throw Self.notThere("microphone") }
-            card.captureName = capture
+            card.capture(from: capture)
         }
         if let playback {
             guard card.playbackName != nil else { throw Self.notThere("loudspeaker") }

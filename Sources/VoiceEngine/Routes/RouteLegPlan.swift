@@ -45,6 +45,7 @@ struct RouteLegPlan: Sendable {
         if let capture, let playback, capture != playback || isServed(capture) {
             var (left, right) = (card, card)
             left.captureName = nil
+            left.captureChannels = ALSADeviceConfiguration().captureChannels
             right.playbackName = nil
             return [leg(left, [.playback], policy), leg(right, [.capture], policy)]
         }
@@ -82,8 +83,17 @@ struct RouteLegPlan: Sendable {
     private func configuration(of target: RouteMachine.Target) -> ALSADeviceConfiguration {
         var configuration = card
         guard target == .systemDefault else { return configuration }
-        if configuration.captureName != nil { configuration.captureName = Self.defaultName }
+        if configuration.captureName != nil { configuration.capture(from: Self.defaultName) }
         if configuration.playbackName != nil { configuration.playbackName = Self.defaultName }
         return configuration
+    }
+}
+
+extension ALSADeviceConfiguration {
+    /// Takes another card for the microphone. The channels that were chosen are those of the one before.
+    mutating func capture(from name: String) {
+        guard name != captureName else { return }
+        captureName = name
+        captureChannels = ALSADeviceConfiguration().captureChannels
     }
 }

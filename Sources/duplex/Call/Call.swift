@@ -65,6 +65,7 @@ struct Call: AsyncParsableCommand {
     var capture: String?
     @Option(help: "ALSA PCM to play to, or none. (default: default)")
     var playback: String?
+    @OptionGroup var channels: CaptureChannels
     @Option(
         help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240; with lowDelay 120)")
     var period: Int?
@@ -114,10 +115,12 @@ struct Call: AsyncParsableCommand {
         if let period, !(16...4_800).contains(period) {
             throw ValidationError("--period is \(period); use 16 to 4800 frames")
         }
-        if usesFiles, capture != nil || playback != nil || period != nil {
+        if usesFiles, capture != nil || playback != nil || period != nil || channels.mix != nil {
             throw ValidationError(
-                "--capture, --playback and --period are of a sound card, which --input and --output replace; use either"
-            )
+                """
+                --capture, --capture-channels, --playback and --period are of a sound card, which --input and --output \
+                replace; use either
+                """)
         }
         if usesFiles, routePolicy != nil || routeProfile != nil {
             throw ValidationError(
@@ -163,6 +166,7 @@ struct Call: AsyncParsableCommand {
             var card = ALSADeviceConfiguration()
             if case .alsa(let preset) = configuration.device { card = preset }
             (card.captureName, card.playbackName) = (name(capture), name(playback))
+            channels.apply(to: &card)
             if let period { card.periodFrames = period }
             configuration.device = .alsa(card)
             configuration.routePolicy = routePolicy

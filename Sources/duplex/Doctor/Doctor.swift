@@ -1,4 +1,5 @@
 import ArgumentParser
+import VoiceEngine
 
 /// Says what works here, what does not, and what to do.
 struct Doctor: AsyncParsableCommand {
@@ -30,6 +31,7 @@ struct Doctor: AsyncParsableCommand {
     var playback: String?
     @Option(help: "The microphone of --echo. (default: default)")
     var capture: String?
+    @OptionGroup var channels: CaptureChannels
     @Flag(help: "Print NDJSON.")
     var json = false
 
@@ -37,8 +39,9 @@ struct Doctor: AsyncParsableCommand {
         guard !echo || !(silent || quick) else {
             throw ValidationError("--echo plays for 10 s; leave --silent and --quick away")
         }
-        guard echo || (playback == nil && capture == nil) else {
-            throw ValidationError("--playback and --capture are of --echo; give it, or leave them away")
+        guard echo || (playback == nil && capture == nil && channels.mix == nil) else {
+            throw ValidationError(
+                "--playback, --capture and --capture-channels are of --echo; give it, or leave them away")
         }
     }
 
@@ -59,7 +62,9 @@ struct Doctor: AsyncParsableCommand {
     }
 
     private func examineEcho() async throws -> [Finding] {
-        try await EchoExamination(capture: capture ?? "default", playback: playback ?? "default").findings
+        var card = ALSADeviceConfiguration(capture: capture ?? "default", playback: playback ?? "default")
+        channels.apply(to: &card)
+        return try await EchoExamination(card).findings
     }
 
     private func examine() async -> [Finding] {

@@ -5,8 +5,9 @@ import VoiceSimulation
 /// What a loudspeaker's sound becomes on its way into a microphone, and what the canceller makes of it: speech is
 /// played and recorded.
 struct EchoExamination {
-    let capture: String
-    let playback: String
+    private let card: ALSADeviceConfiguration
+    private var capture: String { card.captureName ?? "" }
+    private var playback: String { card.playbackName ?? "" }
 
     /// How long is played, how long the device runs before, and for how long the room is left to ring, in frames of 48
     /// kHz.
@@ -20,12 +21,13 @@ struct EchoExamination {
     /// Pauses without a frame after which a device stands still: 5 s, since some take seconds to begin.
     private static let longestStandstill = 250
 
+    /// - Parameter card: names both directions.
+    init(_ card: ALSADeviceConfiguration) { self.card = card }
+
     /// Plays, listens, and judges. Takes 12 s.
     var findings: [Finding] {
         get async throws {
-            try await examine(ALSADevice(ALSADeviceConfiguration(capture: capture, playback: playback))) {
-                try await Task.sleep(for: Self.interval)
-            }
+            try await examine(ALSADevice(card)) { try await Task.sleep(for: Self.interval) }
         }
     }
 

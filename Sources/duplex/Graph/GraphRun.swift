@@ -30,12 +30,14 @@ struct GraphRun: AsyncParsableCommand {
     var dictation = false
     @Option(help: "ALSA PCM to capture from. (default: default)") var capture: String?
     @Option(help: "ALSA PCM to play to. (default: default)") var playback: String?
+    @OptionGroup var channels: CaptureChannels
     @Flag(help: "Print NDJSON: a line for each event, then a summary.") var json = false
 
     func validate() throws {
         if output != nil, input == nil { throw ValidationError("--output is of what --input gives; give both") }
-        guard input == nil || (capture == nil && playback == nil) else {
-            throw ValidationError("--capture and --playback are of a sound card, which --input replaces; use either")
+        guard input == nil || (capture == nil && playback == nil && channels.mix == nil) else {
+            throw ValidationError(
+                "--capture, --capture-channels and --playback are of a sound card, which --input replaces; use either")
         }
     }
 
@@ -119,6 +121,7 @@ struct GraphRun: AsyncParsableCommand {
         var configuration = EngineConfiguration.voiceAgent
         var card = ALSADeviceConfiguration()
         (card.captureName, card.playbackName) = (capture ?? "default", playback ?? "default")
+        channels.apply(to: &card)
         configuration.device = .alsa(card)
         let voice = VoiceEngine(configuration)
         let events = voice.events

@@ -10,7 +10,7 @@ struct HeardLevel: Equatable {
     /// What to do about a microphone that gives digital silence.
     static let silenceRemedy = """
         switch it on: a key or a switch of its own, its volume in the mixer, the system's privacy settings, \
-        or the host's microphone for a virtual machine
+        or the host's microphone for a virtual machine; or name its input of an interface by --capture-channels
         """
 
     mutating func add(_ samples: Span<Float>) {

@@ -40,6 +40,7 @@ struct Loopback: AsyncParsableCommand {
     var capture: String?
     @Option(help: "Device: ALSA PCM to play to. Engine: B's loudspeaker. (default: default)")
     var playback: String?
+    @OptionGroup var channels: CaptureChannels
     @Option(
         help:
             "Device and engine: frames of 48 kHz in a sound card's period, as near as it can. (default: 240, with --low-delay 120)"
@@ -71,10 +72,13 @@ struct Loopback: AsyncParsableCommand {
         if let failOver, !(failOver > 0 && failOver < 100_000) {
             throw ValidationError("--fail-over is \(failOver); use more than 0 ms and less than 100000")
         }
-        guard through != .external || (capture == nil && playback == nil && period == nil && periods == nil) else {
+        let isOfCards = capture != nil || channels.mix != nil || playback != nil || period != nil || periods != nil
+        if through == .external, isOfCards {
             throw ValidationError(
-                "--capture, --playback, --period and --periods are for --through device or engine; external has --mouth and --ear"
-            )
+                """
+                --capture, --capture-channels, --playback, --period and --periods are for --through device or engine; \
+                external has --mouth and --ear
+                """)
         }
         try engine.validate(through: through)
     }
@@ -112,7 +116,7 @@ struct Loopback: AsyncParsableCommand {
 
     private func measureDevice() async throws -> LoopbackReport {
         let loopback = DeviceLoopback(
-            configuration: card(capture: microphone, playback: loudspeaker), rounds: rounds,
+            configuration: card(capture: microphone, channels, playback: loudspeaker), rounds: rounds,
             seed: seed ?? .random(in: .min ... .max))
         let tell = tell
         let result = try await untilInterrupted { try await loopback.run(report: tell) }
@@ -126,7 +130,7 @@ struct Loopback: AsyncParsableCommand {
         let loopback = EngineLoopback(
             engine: engine.configuration,
             cards: [
-                card(capture: microphone, playback: engine.backPlayback),
+                card(capture: microphone, channels, playback: engine.backPlayback),
                 card(capture: engine.backCapture, playback: loudspeaker),
             ], mouthAndEar: mouthAndEar)
         let tell = tell
@@ -170,9 +174,12 @@ struct Loopback: AsyncParsableCommand {
 
     private var periodFrames: Int { period ?? engine.card.periodFrames }
 
-    private func card(capture: String?, playback: String?) -> ALSADeviceConfiguration {
+    private func card(
+        capture: String?, _ channels: CaptureChannels? = nil, playback: String?
+    ) -> ALSADeviceConfiguration {
         var card = engine.card
         (card.captureName, card.playbackName) = (capture, playback)
+        channels?.apply(to: &card)
         card.periodFrames = periodFrames
         card.playbackPeriods = periods ?? Self.usualPeriods
         return card

@@ -43,6 +43,7 @@ struct Talk: AsyncParsableCommand {
     @Option(help: "How turns begin and end.") var mode = Mode.duplex
     @Option(help: "ALSA PCM to capture from. (default: default)") var capture: String?
     @Option(help: "ALSA PCM to play to. (default: default)") var playback: String?
+    @OptionGroup var channels: CaptureChannels
     @Option(help: "A sound file to speak instead of a microphone.", completion: .file()) var input: String?
     @Option(help: "A WAV file to write what is heard to, instead of a loudspeaker.", completion: .file())
     var output: String?
@@ -58,9 +59,12 @@ struct Talk: AsyncParsableCommand {
         if let seconds, !(seconds > 0 && seconds <= 86_400) {
             throw ValidationError("--seconds is \(seconds); use more than 0 and at most 86400 seconds")
         }
-        if usesFiles, capture != nil || playback != nil {
+        if usesFiles, capture != nil || playback != nil || channels.mix != nil {
             throw ValidationError(
-                "--capture and --playback are of a sound card, which --input and --output replace; use either")
+                """
+                --capture, --capture-channels and --playback are of a sound card, which --input and --output replace; \
+                use either
+                """)
         }
         if usesFiles, input == nil { throw ValidationError("--output needs --input, the file to speak") }
         if usesFiles, mode != .duplex {
@@ -84,6 +88,7 @@ struct Talk: AsyncParsableCommand {
         } else {
             var card = ALSADeviceConfiguration()
             (card.captureName, card.playbackName) = (capture ?? "default", playback ?? "default")
+            channels.apply(to: &card)
             configuration.device = .alsa(card)
         }
         try recording.apply(to: &configuration)
