@@ -156,6 +156,40 @@ struct RoomMediaInterruptionTests: RoomMediaTesting {
         #expect(late == ["begin 5"])
     }
 
+    @Test(
+        "what is named behind an interruption of one's own speech begins behind it also where a roster tells that",
+        arguments: [false, true])
+    func namedInABreak(eventsLost: Bool) {
+        let stream = Self.ownStream.stream
+        func back(_ media: inout RoomMedia, generation: UInt32) -> [String] {
+            let roster = RoomRoster([entry(5, "me", generation: generation)])
+            if eventsLost { return media.catchUp(grant(resumed: true), roster).map(text) }
+            _ = media.handle(.reconnecting)
+            return media.handle(.reconnected(grant(resumed: true), roster)).map(text)
+        }
+        var media = joined()
+        _ = media.handle(.published(Self.own, PublishedStream(Self.ownStream, generation: 0)))
+        // Given an interruption, an utterance behind it, and a break before the room's answer
+        _ = media.interrupt(nil)
+        media.name(UtteranceID(rawValue: 5))
+        // When the roster tells it, then the utterance begins behind it
+        let told = back(&media, generation: 1)
+        #expect(told.prefix(2) == ["begin 1", "say 5"], "\(told)")
+        // And the answer that comes all the same is no news
+        if !eventsLost {
+            #expect(media.handle(.interrupted(by: Self.own, stream, generation: 1)).isEmpty)
+        }
+        // And what nobody here has interrupted is over
+        let bens = back(&media, generation: 2)
+        #expect(bens.first == "begin 2" && !bens.contains("say 5"), "\(bens)")
+        // And behind one that was refused, one that a roster tells is somebody else's
+        _ = media.interrupt(nil)
+        media.name(UtteranceID(rawValue: 6))
+        _ = media.handle(.requestRefused(.interrupt, subject: stream.rawValue, .tooOften))
+        let others = back(&media, generation: 3)
+        #expect(others.first == "begin 3" && !others.contains("say 6"), "\(others)")
+    }
+
     @Test("the beginning of a generation of ours is told to the room where we publish")
     func beginningOfAGeneration() {
         var media = joined()

@@ -57,8 +57,10 @@ extension RoomMedia {
         let gone = participants.keys.sorted().filter { id in
             !others.contains { $0.participant == id && $0.identity == participants[id]?.identity }
         }
+        let generation = presence.generation
         // First, so that nobody is heard who only wants to listen, even where there is not room for all that is asked.
         var media = enterPresence(grant, roster, continuity)
+        media += nameAgain(behind: media, since: generation, continuity)
         if !continuity.mayAnswer {
             media += played.forgetUnanswered().map { .command($0) }
         }

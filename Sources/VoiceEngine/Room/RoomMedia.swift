@@ -40,6 +40,8 @@ package struct RoomMedia {
     private var watched: ParticipantID?
     /// What the app has named since it last interrupted its own speech; nil where that is nothing.
     private var named: UtteranceID??
+    /// Interruptions of its own speech by the app that the room has not answered.
+    private var unanswered: UInt32 = 0
     private let start: UInt64
 
     /// Media whose RTP stream begins at numbers taken from `randomStart` (RFC 3550, section 5.1).
@@ -108,8 +110,8 @@ package struct RoomMedia {
     /// Interrupts what a participant says, or this engine where it is nil: what waits of it here is dropped at once,
     /// and everywhere else when the room has told it.
     package mutating func interrupt(_ participant: ParticipantID?) -> [Action] {
-        if participant == nil { named = nil }
         let streams = participant.map { played[$0].map(\.stream) } ?? ownStream.map { [$0.stream] } ?? []
+        if participant == nil { (named, unanswered) = (nil, unanswered + UInt32(streams.count)) }
         return streams.flatMap { stream in
             change(stream) { $0.interrupt() } + [.ask(.interrupt(stream))]
         }
@@ -119,7 +121,10 @@ package struct RoomMedia {
     package mutating func name(_ utterance: UtteranceID?) { named = .some(utterance) }
 
     /// An interruption of ours was refused, or could not be asked for: what is said goes on to be heard.
-    package mutating func interruptionRefused(_ stream: StreamID) -> [Action] { change(stream) { $0.withdraw() } }
+    package mutating func interruptionRefused(_ stream: StreamID) -> [Action] {
+        answered(stream)
+        return change(stream) { $0.withdraw() }
+    }
 
     /// Whose stream is played.
     func publisher(of stream: StreamID) -> ParticipantID? { played.publisher(of: stream) }
@@ -318,16 +323,40 @@ package struct RoomMedia {
         let isOurs = participant == own
         let changes = change(stream) { $0.take(generation, isOurs: isOurs) }
         let begun = talker == own ? settle { $0.interrupted(stream, generation, &$1) } : []
-        if stream == ownStream?.stream, !isOurs { named = nil }
-        guard !isOurs else { return changes + begun + nameAgain(stream, begun) }
+        if isOurs {
+            answered(stream)
+            return changes + begun + (stream == ownStream?.stream ? nameAgain(behind: begun) : [])
+        }
+        if stream == ownStream?.stream { named = nil }
         return changes + begun + [.post(.interrupted(talker, by: participant, generation: generation))]
     }
 
     /// The room tells an interruption of ours a way there and back after it was asked for. It is of what was said before
     /// that: what was named meanwhile begins behind it, and would else never be heard.
-    private func nameAgain(_ stream: StreamID, _ begun: [Action]) -> [Action] {
-        guard stream == ownStream?.stream, !begun.isEmpty, let named else { return [] }
+    private func nameAgain(behind begun: [Action]) -> [Action] {
+        let isBegun = begun.contains { if case .command(.beginGeneration) = $0 { true } else { false } }
+        guard isBegun, let named else { return [] }
         return [.command(.beginUtterance(named?.rawValue))]
+    }
+
+    /// A roster tells at once what events would tell one by one, and those that come behind it are no news any more. As
+    /// many generations as interruptions of ours wait for an answer are these; of more, somebody else's is one.
+    ///
+    /// - Parameters:
+    ///   - begun: what follows from the roster.
+    ///   - before: the generation that the room had told before.
+    mutating func nameAgain(
+        behind begun: [Action], since before: UInt32?, _ continuity: StayContinuity
+    ) -> [Action] {
+        defer { if !continuity.mayAnswer { unanswered = 0 } }
+        guard continuity != .anew, let before, let now = presence.generation else { return [] }
+        if Int64(now &- before) > Int64(unanswered) { named = nil }
+        return nameAgain(behind: begun)
+    }
+
+    /// The room has answered an interruption of ours, or will not.
+    private mutating func answered(_ stream: StreamID) {
+        if stream == ownStream?.stream { unanswered -= min(unanswered, 1) }
     }
 
     /// Changes what is known of a stream's generations.

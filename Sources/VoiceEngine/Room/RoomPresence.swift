@@ -152,6 +152,9 @@ struct RoomPresence {
     /// Whether a stream is one of this engine's.
     func has(_ stream: StreamID) -> Bool { places.contains { $0.assignment.stream == stream && $0.line != nil } }
 
+    /// Which generation of the microphone's stream the room has told last; nil where that is not published.
+    var generation: UInt32? { places.first?.told?.generation }
+
     /// Whether the microphone's packets are forwarded.
     var isHeard: Bool { places.first?.sent != nil }
 
