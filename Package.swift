@@ -43,7 +43,7 @@ let package = Package(
         .library(name: "RealtimePartner", targets: ["RealtimePartner"]),
         .library(name: "GraphEngine", targets: ["GraphEngine"]),
         .library(name: "VoiceProcessing", targets: ["VoiceProcessing"]),
-        .library(name: "RoomServer", targets: ["VoiceTransport"]),
+        .library(name: "RoomServer", targets: ["VoiceTransport", "VoiceRooms"]),
         // What tools/package-c makes libduplexvoice.so of.
         .library(name: "DuplexVoiceC", type: .static, targets: ["DuplexVoiceC"]),
         .executable(name: "duplex", targets: ["duplex"]),

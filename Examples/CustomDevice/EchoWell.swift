@@ -1,6 +1,5 @@
 import Synchronization
 import VoiceEngine
-import VoiceRealtime
 
 /// A device of a client's own, such as a radio or a telephone line would be. This one is a well: its microphone hears
 /// what was called into it a quarter of a second before, half as loud.

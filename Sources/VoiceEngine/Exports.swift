@@ -5,6 +5,14 @@
 @_exported public import VoiceProcessing
 @_exported public import VoiceText
 @_exported public import VoiceTurns
+// For a device of the client's own: the times of its frames, and a thread to move them on.
+@_exported public import struct VoiceRealtime.MonotonicTime
+@_exported public import class VoiceRealtime.RealtimeThread
+@_exported public import class VoiceRealtime.StopFlag
+@_exported public import enum VoiceRealtime.ThreadError
+@_exported public import enum VoiceRealtime.ThreadScheduling
+@_exported public import struct VoiceRealtime.WakeHandle
+@_exported public import class VoiceRealtime.WakeSignal
 // Of rooms, what a client names.
 @_exported public import enum VoiceRooms.InterruptionPolicy
 @_exported public import enum VoiceRooms.LeaveReason

@@ -1,6 +1,8 @@
 // The code of the articles in docs, word for word; ArticleTests compares the two.
 
 import VoiceEngine
+import VoiceRooms
+import VoiceTransport
 
 // docs/embedding.md
 
@@ -132,4 +134,21 @@ func engine(on device: any AudioDevice) -> VoiceEngine {
 /// Goes over to a headset, by the name that `duplex devices` prints; the call goes on.
 func putOnHeadset(_ engine: VoiceEngine) async throws -> String? {
     try await engine.selectDevices(capture: "hw:CARD=Headset", playback: "hw:CARD=Headset").playback?.name
+}
+
+// docs/running-a-room.md
+
+/// Serves rooms of up to 100 people until the task is cancelled; tokens are made with the same secret.
+func serveRooms(host: String, secret: [UInt8], state: String) async throws {
+    let configuration = RoomServerConfiguration(
+        host: "::", port: RoomEndpoint.defaultPort, security: .protected(.kept(directory: state, names: [host])),
+        directory: RoomDirectoryConfiguration(roomCapacity: 100))
+    let key = try TokenKey(name: "duplex", secret: secret)
+    let server = RoomServer(configuration: configuration, verifier: TokenVerifier(keys: [key]))
+    let port = try server.start()
+    print("rooms on \(RoomEndpoint.url(host: host, port: port, fingerprint: server.fingerprint))")
+    for await event in server.events {
+        if case .joined = event { print("\(server.statistics.participants) are here") }
+    }
+    server.stop()
 }
