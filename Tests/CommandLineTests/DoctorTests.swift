@@ -1,8 +1,39 @@
+import Synchronization
 import Testing
 import VoiceRealtime
 
 @testable import VoiceDevices
 @testable import duplex
+
+/// A device that plays and hears nothing.
+private final class DeafDevice: AudioDevice {
+    private let playback = Mutex<PlaybackPort?>(nil)
+    private let played = Atomic<Int>(0)
+
+    var framesPlayed: Int { played.load(ordering: .relaxed) }
+
+    func start(
+        capture: consuming CapturePort, playback: consuming PlaybackPort,
+        events: @escaping @Sendable (DeviceEvent) -> Void
+    ) throws(DeviceError) -> DeviceFormats {
+        // A closure cannot consume what it captures, so the port goes in through an optional.
+        var port: PlaybackPort? = playback
+        self.playback.withLock { $0 = port.take() }
+        return DeviceFormats(capture: nil, playback: nil)
+    }
+
+    func stop() { playback.withLock { $0 = nil } }
+
+    func play(frames: Int) {
+        let begin = MonotonicTime(nanoseconds: 5_000_000_000).advanced(byFrames: framesPlayed, sampleRate: 48_000)
+        var block = [Float](repeating: 0, count: frames)
+        playback.withLock { port in
+            var output = block.mutableSpan
+            port?.render(into: &output, dacTime: begin)
+        }
+        _ = played.add(frames, ordering: .relaxed)
+    }
+}
 
 @Suite("Doctor and devices for scripts")
 struct DoctorTests {
@@ -84,18 +115,20 @@ struct DoctorTests {
         }
     }
 
-    @Test("a call tells of a microphone that has given digital silence from the start, and of no other")
-    func callMicrophone() {
-        var watch = MicrophoneWatch()
-        watch.look(level: -127, frames: 0)
-        for _ in 1..<MicrophoneWatch.patience { watch.look(level: -127, frames: 9_600) }
-        #expect(!watch.isDead)
-        watch.look(level: -127, frames: 9_600)
-        #expect(watch.isDead)
-        watch.look(level: -80, frames: 9_600)
-        #expect(!watch.isDead)
-        for _ in 0..<100 { watch.look(level: -127, frames: 9_600) }
-        #expect(!watch.isDead)
+    @Test("a microphone of which the level alone is known is judged as by its samples: one block that sounds is enough")
+    func levels() {
+        var heard = HeardLevel()
+        heard.add(level: -127, frames: 0)
+        #expect(!heard.isDead)
+        for _ in 0..<100 { heard.add(level: -127, frames: 9_600) }
+        #expect(heard.isDead && heard.frames == 960_000)
+        heard.add(level: -80, frames: 9_600)
+        #expect(!heard.isDead)
+        for _ in 0..<100 { heard.add(level: -127, frames: 9_600) }
+        #expect(!heard.isDead)
+        var loud = HeardLevel()
+        loud.add(level: -20, frames: 480)
+        #expect(abs((loud.decibels ?? 0) + 20) < 0.01)
     }
 
     @Test("a device that stands still is given up")
@@ -106,6 +139,25 @@ struct DoctorTests {
         await #expect(throws: Failure.self) {
             try await EchoExamination(Self.names).examine(device) {}
         }
+    }
+
+    @Test("so is one that plays on and hears nothing, before all is played")
+    func deaf() async throws {
+        let device = DeafDevice()
+        await #expect(throws: Failure.self) {
+            try await EchoExamination(Self.names).examine(device) { device.play(frames: 960) }
+        }
+        #expect(device.framesPlayed == 240_000)
+    }
+
+    @Test("a direction that has moved nothing for 5 s stands still, whatever each look takes", arguments: [10, 20])
+    func standstillOfOneDirection(milliseconds: Int) {
+        var standstill = Standstill()
+        let interval = Duration.milliseconds(milliseconds)
+        let looks = 5_000 / milliseconds
+        for look in 1..<looks { #expect(!standstill.look(played: look, captured: 0, after: interval)) }
+        #expect(standstill.look(played: looks, captured: 0, after: interval))
+        #expect(!standstill.look(played: looks + 1, captured: 1, after: interval))
     }
 
     @Test("lateness within a period is fine, beyond it a warning, and as a rule a failure")

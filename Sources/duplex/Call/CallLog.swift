@@ -26,14 +26,14 @@ final class CallLog: Sendable {
     /// Something that the user should know but the engine has no event for.
     func warn(_ text: String) { warn(text, as: "warning") }
 
-    /// The same of a microphone that is switched off.
+    /// The same of a microphone that seems to be switched off.
     func warn(ofSilence text: String) { warn(text, as: "microphone_silent") }
 
     private func warn(_ text: String, as type: String) {
         if json { tell(CallEvent(type: type, detail: text)) } else { Console.complain("warning: \(text)") }
     }
 
-    /// What the user did.
+    /// What the user did, and what is well again.
     func note(_ text: String) { tell(CallEvent(type: "note", detail: text)) }
 
     /// Somebody who was in the room before.

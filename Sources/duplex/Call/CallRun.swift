@@ -134,7 +134,7 @@ struct CallRun {
     /// Counts, and shows the time, until it is cancelled.
     private func observe(_ engine: VoiceEngine) async -> RunEnding? {
         var hasWarned = false
-        var hasToldSilence = false
+        var isToldSilent = false
         while !Task.isCancelled {
             await tally.look(at: engine)
             await show(engine)
@@ -142,9 +142,18 @@ struct CallRun {
                 hasWarned = true
                 log.warn("nothing that you say is sent; the token may not allow speaking")
             }
-            if files == nil, tally.isMicrophoneDead, !hasToldSilence {
-                hasToldSilence = true
-                log.warn(ofSilence: "the microphone gives digital silence; \(HeardLevel.silenceRemedy)")
+            if files == nil, let isSilent = tally.isMicrophoneSilent, isSilent != isToldSilent {
+                isToldSilent = isSilent
+                // One with a gate is as silent as one that is off, until somebody speaks.
+                if isSilent {
+                    log.warn(
+                        ofSilence: """
+                            the microphone has given digital silence so far: if you spoke, nobody heard it; \
+                            \(HeardLevel.silenceRemedy)
+                            """)
+                } else {
+                    log.note("the microphone is heard now")
+                }
             }
             try? await Task.sleep(for: CallTally.period)
         }

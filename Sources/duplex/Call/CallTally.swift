@@ -9,11 +9,13 @@ final class CallTally: Sendable {
         /// The last second of which statistics were told.
         var toldSeconds = 0
         var talkers = HeardTalkers()
-        var microphone = MicrophoneWatch()
+        var microphone = HeardLevel()
     }
 
     /// How often to look: what a talker's last moments may lack in the counts.
     static let period = Duration.milliseconds(200)
+    /// Frames of a microphone after which its silence is told of: 5 s, longer than devices take to begin.
+    private static let patience = 240_000
 
     private let state = Mutex(State())
 
@@ -24,8 +26,9 @@ final class CallTally: Sendable {
         guard let statistics = try? await engine.statistics() else { return }
         state.withLock { state in
             state.latest = statistics
-            state.microphone.look(
-                level: statistics.uplink.inputLevel, frames: statistics.device.capture.frames)
+            state.microphone.add(
+                level: statistics.uplink.inputLevel,
+                frames: statistics.device.capture.frames - state.microphone.frames)
             state.talkers.take(
                 statistics.streams.map { ($0.synchronizationSource, HeardCounts($0.playout)) })
         }
@@ -39,8 +42,10 @@ final class CallTally: Sendable {
         }
     }
 
-    /// Whether the microphone has given nothing but digital silence.
-    var isMicrophoneDead: Bool { state.withLock { $0.microphone.isDead } }
+    /// Whether the microphone has given nothing but digital silence; nil before it can be told.
+    var isMicrophoneSilent: Bool? {
+        state.withLock { $0.microphone.frames >= Self.patience ? $0.microphone.isDead : nil }
+    }
 
     /// Shows the meters on a terminal.
     func showProgress(isMuted: Bool, name: (ParticipantID) -> String) {

@@ -18,8 +18,6 @@ struct EchoExamination {
     private static let seed: UInt64 = 1
     /// Between two looks at the device.
     private static let interval = Duration.milliseconds(20)
-    /// Pauses without a frame after which a device stands still: 5 s, since some take seconds to begin.
-    private static let longestStandstill = 250
 
     /// - Parameter card: names both directions.
     init(_ card: ALSADeviceConfiguration) { self.card = card }
@@ -57,19 +55,18 @@ struct EchoExamination {
         let speech = SyntheticSpeech.samples(
             frames: Self.frames.played, seed: Self.seed, voice: .low, levelDecibels: Self.level)
         let end = stream.play(speech, after: Self.frames.settling) + Self.frames.ringing
-        var idlePauses = 0
-        // A device that stands still must not keep anybody waiting.
-        while stream.framesFetched < end, idlePauses < Self.longestStandstill {
-            let fetched = stream.framesFetched
+        var standstill = Standstill()
+        while stream.framesFetched < end {
             try await pause()
             stream.exchange()
-            idlePauses = stream.framesFetched > fetched ? 0 : idlePauses + 1
+            let (played, captured) = (stream.played.endFrame, stream.captured.endFrame)
+            guard !standstill.look(played: played, captured: captured, after: Self.interval) else {
+                throw Failure(
+                    .unavailable, "the device '\(playback)' or '\(capture)' stands still; try 'duplex loopback'")
+            }
             Console.progress("playing speech: \(100 * min(stream.framesFetched, end) / end) %")
         }
         stream.exchange()
-        guard stream.framesFetched >= end, !stream.captured.samples.isEmpty else {
-            throw Failure(.unavailable, "the device '\(playback)' or '\(capture)' stands still; try 'duplex loopback'")
-        }
         let first = stream.captured.firstFrame
         guard let began = stream.captured.nanoseconds(at: Double(first)), let played = stream.played.frame(at: began)
         else {

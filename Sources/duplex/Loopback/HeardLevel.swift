@@ -1,4 +1,5 @@
 import Glibc
+import VoiceSignal
 
 /// What a microphone gave, as far as it tells whether it hears at all.
 struct HeardLevel: Equatable {
@@ -21,6 +22,16 @@ struct HeardLevel: Equatable {
             least = min(least, sample)
             most = max(most, sample)
         }
+    }
+
+    /// Takes `frames` frames of which the level alone is known: RMS in dBFS, of digital silence -127 or less.
+    mutating func add(level: Float, frames: Int) {
+        guard frames > 0 else { return }
+        let rms = level > silenceLevel ? powf(10, level / 20) : 0
+        self.frames += frames
+        energy += Double(frames) * Double(rms) * Double(rms)
+        least = min(least, -rms)
+        most = max(most, rms)
     }
 
     mutating func add(_ other: HeardLevel) {

@@ -84,9 +84,6 @@ struct LoopbackProbe: ~Copyable {
         phase = .settling(until: settling)
     }
 
-    /// Whether the device moves frames: how many it has moved.
-    var framesMoved: Int { stream.played.endFrame + stream.captured.endFrame }
-
     /// Moves frames to and from the device, and a round on where they suffice.
     mutating func step() -> Outcome {
         stream.exchange()

@@ -9,8 +9,6 @@ struct LoopbackRounds {
     /// How often frames are moved: often enough for the shortest rings, seldom enough to leave the processor to what is
     /// measured.
     private static let pace = Duration.milliseconds(10)
-    /// A device that moves nothing for this many paces has stopped: 5 s, since some take seconds to begin.
-    private static let stallLimit = 500
 
     /// What is told of each round when it is over.
     typealias Report = (LoopbackRound, _ number: Int) async throws -> Void
@@ -36,7 +34,7 @@ struct LoopbackRounds {
     private func run(_ probe: inout LoopbackProbe, _ watch: DeviceWatch, _ tally: inout LoopbackTally, _ report: Report)
         async throws
     {
-        var (moved, idle) = (0, 0)
+        var standstill = Standstill()
         while !tally.isOver {
             do { try await Task.sleep(for: Self.pace) } catch { return }
             switch probe.step() {
@@ -50,9 +48,8 @@ struct LoopbackRounds {
                 if restartsAfterDisturbance { return }
             }
             if let failure = watch.failure { throw failure }
-            idle = probe.framesMoved == moved ? idle + 1 : 0
-            moved = probe.framesMoved
-            guard idle < Self.stallLimit else {
+            let (played, captured) = (probe.stream.played.endFrame, probe.stream.captured.endFrame)
+            guard !standstill.look(played: played, captured: captured, after: Self.pace) else {
                 throw Failure(
                     .unavailable, "the sound device has started and moves no sound; try another, or its 'plughw:'")
             }
