@@ -316,9 +316,9 @@ package final class SimulatedCallOver<Security: PeerSecurity> {
         for receiver in receivers {
             for index in packet.indices { outgoing[index] = packet[index] }
             var buffer = outgoing.mutableSpan
-            guard let (count, address) = host.protect(&buffer, count: packet.count, kind, for: receiver) else {
-                continue
-            }
+            guard host.mayReceive(receiver),
+                let (count, address) = host.protect(&buffer, count: packet.count, kind, for: receiver)
+            else { continue }
             send(Array(outgoing[..<count]), to: address)
         }
     }

@@ -21,6 +21,8 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     private var talking = FIFOQueue<PeerID>()
     /// The media of each peer, held to its limits; by the peer's place in the table.
     private var meters: [MediaMeters] = []
+    /// The drop precedence of the media packet that was taken last, and when that was.
+    private var latest = (precedence: 0, time: Duration.zero)
     /// Holds one that is too long too, so that it is counted.
     private var control = [UInt8](repeating: 0, count: RoomProtocol.longestDatagram)
 
@@ -28,6 +30,9 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         var sound = RateMeter()
         var copies = RateMeter()
         var reports = RateMeter()
+        /// How much it sends, and how much goes to it.
+        var marker = PrecedenceMarker()
+        var dropper = PrecedenceDropper()
     }
 
     struct Carrier {
@@ -40,7 +45,7 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// What became of a datagram.
     package enum Outcome: Equatable, Sendable {
-        /// The first `count` bytes are a media packet for these.
+        /// The first `count` bytes are a media packet for these, each of whom ``RoomHost/mayReceive(_:)`` is asked about.
         case forward(count: Int, MediaKind, ForwardingDecision)
         /// The first `count` bytes go back to where it came from.
         case answer(count: Int)
@@ -92,6 +97,7 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         switch peers.receive(&datagram, from: source, now: now) {
         case .media(let peer, let count, let kind, let ssrc):
             guard mayForward(kind, count, of: peer, now: now) else { return .dropped(.tooMuch) }
+            latest = (meters[Int(peer.slot)].marker.mark(now: now), now)
             let packet = datagram.span.extracting(..<count)
             switch kind {
             case .sound:
@@ -117,6 +123,13 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
             return .control
         case .dropped(let reason): return .dropped(reason)
         }
+    }
+
+    /// Whether the media packet that was taken last goes to this peer, which is accounted for: not where too much goes to
+    /// it and others send less than whoever sent this.
+    package mutating func mayReceive(_ peer: PeerID) -> Bool {
+        let place = Int(peer.slot)
+        return place < meters.count && meters[place].dropper.take(latest.precedence, now: latest.time)
     }
 
     /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more. The

@@ -22,6 +22,10 @@ enum RoomLimits {
     /// four streams of packets of 20 ms. More are dropped, for everybody.
     static let copies = RateLimit(burst: 64_000, interval: .nanoseconds(15_625))
 
+    /// Packets of sound and reports to one listener, whoever sends them: what its media thread takes in where it runs each
+    /// 10 ms, and at once what its ring holds. More are dropped, first those of whoever sends most (``DropPrecedence``).
+    static let toListener = RateLimit(burst: 1024, interval: .nanoseconds(78_125))
+
     /// Reports of one participant: ten times as many as RTCP has in the smallest room. More are dropped.
     static let reports = RateLimit(burst: 100, interval: .milliseconds(20))
 

@@ -71,7 +71,8 @@ public struct RoomServerStatistics: Equatable, Sendable {
     public var packetsNotPublished = 0
     /// Media packets dropped because the server has muted their publisher.
     public var packetsMuted = 0
-    /// Media packets dropped because their sender sent more than a participant may.
+    /// Media packets dropped because their sender sent more than a participant may, and copies of them because all
+    /// together sent more than one receives.
     public var packetsOverloaded = 0
     /// Control datagrams dropped as broken or foreign.
     public var rejectedControlDatagrams = 0

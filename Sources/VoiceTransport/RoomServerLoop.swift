@@ -153,11 +153,15 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
         }
     }
 
-    /// Protects a copy of a packet for each receiver.
+    /// Protects a copy of a packet for each receiver that may have it.
     private func place(
         _ index: Int, of batch: borrowing DatagramBatch, count: Int, _ kind: MediaKind, for receivers: [PeerID]
     ) {
         for receiver in receivers.indices {
+            guard host.mayReceive(receivers[receiver]) else {
+                counters.packetsOverloaded += 1
+                continue
+            }
             if placed == Self.batchSize { flush() }
             departures.copy(placed, from: batch, index, count: count)
             var packet = departures.buffer(placed)

@@ -53,6 +53,45 @@ struct MediaLimitTests {
         #expect(abs(copies - allowed) <= 2 * 200)
     }
 
+    @Test func manyWhoSendAllThatTheyMayLeaveRoomForOneWhoSendsLittle() throws {
+        // Given alice, who listens, bob, who sends 50 packets a second, and thirty who send 2,000 each
+        var rooms = SimulatedRooms()
+        for number in 0..<32 { try rooms.addClient("member\(number)@kitchen", publishing: .publisher) }
+        rooms.run(for: .seconds(2))
+        try #require(rooms.clients.allSatisfy { $0.session.state == .joined })
+        let packets = rooms.clients.map { RTPPacketBytes.sound($0.stream.synchronizationSource) }
+        var (sent, heard) = (0, 0)
+        for step in 0..<2_000 {
+            let now = rooms.now + .microseconds(500 * Int64(step))
+            for member in 2..<32 {
+                let outcome = rooms.outcome(of: packets[member], from: rooms.clients[member].endpoint, at: now)
+                if outcome != .dropped(.tooMuch), rooms.mayReceive(0) { sent += 1 }
+            }
+            guard step % 40 == 0 else { continue }
+            let outcome = rooms.outcome(of: packets[1], from: rooms.clients[1].endpoint, at: now)
+            if outcome != .dropped(.tooMuch), rooms.mayReceive(0) { heard += 1 }
+        }
+        // Then all that bob says goes to alice
+        #expect(heard == 50)
+        // And of the others as much as she can take, and no more
+        let allowed = RoomLimits.toListener.burst + Int(.seconds(1) / RoomLimits.toListener.interval)
+        #expect(sent + heard <= allowed)
+        #expect(sent + heard > allowed - RoomLimits.toListener.burst)
+    }
+
+    @Test func whoSendsMuchAloneIsSentWhole() throws {
+        // Given alice, who listens, and bob, who sends all that he may
+        let rooms = try kitchen("alice", "bob")
+        let packet = RTPPacketBytes.sound(rooms.clients[1].stream.synchronizationSource)
+        for step in 0..<4_000 {
+            let now = rooms.now + .microseconds(500 * Int64(step))
+            let outcome = rooms.outcome(of: packet, from: rooms.clients[1].endpoint, at: now)
+            // Then all of it goes to alice
+            #expect(outcome == .forward(count: packet.count, .sound, .forward([rooms.peer(0)])))
+            #expect(rooms.mayReceive(0))
+        }
+    }
+
     @Test func longPacketsOfSoundCountForMore() throws {
         // Given alice, who sends 10,000 packets a second, each as long as a path carries
         let rooms = try kitchen("alice", "bob")

@@ -271,6 +271,12 @@ struct RoomsOver<Security: SimulatedSecurity> {
         return serving.host.receive(&datagram, from: source, now: time ?? now)
     }
 
+    /// Whether the media packet that the server took last goes to a client.
+    func mayReceive(_ index: Int) -> Bool {
+        let receiver = peer(index)
+        return serving.host.mayReceive(receiver)
+    }
+
     private mutating func transmit(from client: SimulatedClient<Security>) {
         var bytes = [UInt8](repeating: 0, count: 1500)
         for number in 0...Self.datagramsAtOnce {

@@ -244,7 +244,9 @@ private final class Scene {
             case .drop: receivers = []
             }
             precondition(receivers.count < members, "a packet for more than there are")
-            for receiver in receivers { _ = host.protect(&datagram, count: count, kind, for: receiver) }
+            for receiver in receivers where host.mayReceive(receiver) {
+                _ = host.protect(&datagram, count: count, kind, for: receiver)
+            }
         }
     }
 
