@@ -45,8 +45,9 @@ public enum RoomDirectoryEvent: Equatable, Sendable {
     case resumed(ParticipantID)
     /// A participant is gone for good.
     case left(ParticipantID, LeaveReason)
-    /// A join was refused, and so were `others` since the last one that was told: at most ten a second are.
-    case refused(PeerID, RoomRefusal, others: Int)
+    /// A join was refused, and so were `others` since the last one that was told: at most ten a second are. A server says
+    /// from where it came, as `192.0.2.1:7900` or `[2001:db8::1]:7900`.
+    case refused(PeerID, RoomRefusal, others: Int, from: String?)
 }
 
 /// Counters of a directory since its start.

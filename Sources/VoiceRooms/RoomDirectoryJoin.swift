@@ -189,7 +189,7 @@ extension RoomDirectory {
     mutating func refuse(_ refusal: RoomRefusal, _ peer: PeerID, now: Duration) {
         statistics.refusals += 1
         if toldRefusals.take(RoomLimits.toldRefusals, now: now) {
-            events.append(.refused(peer, refusal, others: untoldRefusals))
+            events.append(.refused(peer, refusal, others: untoldRefusals, from: nil))
             untoldRefusals = 0
         } else {
             untoldRefusals += 1

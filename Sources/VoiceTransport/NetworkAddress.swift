@@ -37,6 +37,29 @@ extension EndpointAddress {
         self.init(address)
     }
 
+    /// As it is written: `192.0.2.1:7900`, `[2001:db8::1]:7900` (RFC 5952).
+    var text: String {
+        if high == 0, low >> 32 == 0xFFFF {
+            return "\((4..<8).map { String(Self.byte(low, $0)) }.joined(separator: ".")):\(port)"
+        }
+        let words = [high, low].flatMap { half in [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: half >> $0) } }
+        // The longest run of zeros, the first of them, of two words at least.
+        var run = 0..<0
+        var start = 0
+        for (index, word) in words.enumerated() {
+            if word != 0 {
+                start = index + 1
+            } else if index + 1 - start > max(run.count, 1) {
+                run = start..<index + 1
+            }
+        }
+        func written(_ range: Range<Int>) -> String {
+            words[range].map { String($0, radix: 16) }.joined(separator: ":")
+        }
+        let host = run.isEmpty ? written(0..<8) : "\(written(0..<run.lowerBound))::\(written(run.upperBound..<8))"
+        return "[\(host)]:\(port)"
+    }
+
     /// Whether datagrams to it stay on this machine.
     var isLoopback: Bool {
         var address = system

@@ -197,7 +197,7 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
             if placed == Self.batchSize { sendControl() }
         }
         sendControl()
-        while let event = host.directory.pollEvent() { events.yield(event) }
+        while let event = host.directory.pollEvent() { events.yield(located(event)) }
         let statistics = host.directory.statistics
         counters.rooms = host.directory.roomCount
         counters.participants = host.directory.participantCount
@@ -206,6 +206,12 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
         counters.joinsOverloaded = statistics.overloadedJoins + host.peerStatistics.overloaded
         counters.controlDatagramsOverloaded = statistics.overloadedDatagrams
         counters.rejectedControlDatagrams = statistics.rejectedDatagrams
+    }
+
+    /// A refusal with where the join came from.
+    private func located(_ event: RoomDirectoryEvent) -> RoomDirectoryEvent {
+        guard case .refused(let peer, let refusal, let others, _) = event else { return event }
+        return .refused(peer, refusal, others: others, from: host.address(of: peer)?.text)
     }
 
     /// What is lost here is sent again by whoever said it.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Testing
+import VoicePeers
 import VoiceRooms
 import VoiceTransport
 
@@ -25,6 +26,15 @@ struct RoomServeLogTests {
         // Then a script can tell when
         let json = try JSONSerialization.jsonObject(with: Data(Console.encode(left).utf8)) as? [String: Any]
         #expect((json?["time"] as? Int ?? 0) > 0)
+    }
+
+    @Test("A refused join tells from where it came")
+    func refused() {
+        let log = RoomServeLog(json: true)
+        let peer = PeerID(slot: 1, generation: 1)
+        let line = log.line(.refused(peer, .expired, others: 2, from: "192.0.2.1:7900"))
+        #expect(line.address == "192.0.2.1:7900")
+        #expect(line.detail.hasPrefix("a join from 192.0.2.1:7900 was refused, and 2 more before it: "))
     }
 
     @Test("The last line tells what was refused, too")

@@ -80,7 +80,7 @@ struct RoomExpiryTests {
             request.id, SimulatedRooms.verdict(request.token, at: 49), entropy: RoomFloodTests.entropy, unixTime: 50,
             now: .zero)
         #expect(directory.participantCount == 0)
-        #expect(directory.pollEvent() == .refused(SimulatedRooms.peer(1), .expired, others: 0))
+        #expect(directory.pollEvent() == .refused(SimulatedRooms.peer(1), .expired, others: 0, from: nil))
     }
 
     // MARK: Newer tokens

@@ -137,6 +137,14 @@ struct LoopbackLiveTests {
         let eve = try LoopbackParticipant(url: server.url, token: foreignTokens[name] ?? "nonsense")
         let end = await eve.nextEnd()
         #expect(end == .session(.refused(refusal, serverVersions: RoomProtocol.versions)))
+        // And the server says from where the join came
+        var events = server.server.events.makeAsyncIterator()
+        let event = await events.next()
+        guard case .refused(_, let told, _, let address?)? = event else {
+            Issue.record("\(String(describing: event))")
+            return
+        }
+        #expect(told == refusal && address.hasPrefix("127."), "\(address)")
     }
 
     @Test func withoutTheRightToPublishOneListens() async throws {

@@ -56,9 +56,12 @@ final class RoomServeLog: Sendable {
                 }
             defer { people.withLock { $0[participant] = nil } }
             return line("participant_left", participant, text)
-        case .refused(_, let refusal, let others):
+        case .refused(_, let refusal, let others, let address):
+            let place = address.map { " from \($0)" } ?? ""
             let more = others > 0 ? ", and \(others) more before it" : ""
-            return RoomEvent(type: "join_refused", detail: "a join was refused\(more): \(refusal.explanation)")
+            return RoomEvent(
+                type: "join_refused", detail: "a join\(place) was refused\(more): \(refusal.explanation)",
+                address: address)
         }
     }
 
@@ -122,6 +125,8 @@ struct RoomEvent: JSONLine {
     var room: String?
     /// By the identity of their token.
     var participant: String?
+    /// Where a join came from that was refused.
+    var address: String?
 }
 
 /// How the server does.
