@@ -60,6 +60,26 @@ struct ALSAOpeningLiveTests {
         #expect(opened == 2)
     }
 
+    @Test("One that opened too late is waited for longer the next time, and so it can be used at last")
+    func slow() throws {
+        let gate = try Gate()
+        #expect(hangs(open("slow", limit: .milliseconds(20), gate)))
+        gate.letGo.signal()
+        #expect(gate.discarded.wait(timeout: .seconds(60)))
+        // When it takes as long each time
+        let pause = try WakeSignal()
+        var opened: Int?
+        let limit = MonotonicTime.now().nanoseconds + 60_000_000_000
+        while opened == nil, MonotonicTime.now().nanoseconds < limit {
+            opened = try? ALSAOpening.run("slow", .capture, limit: .milliseconds(1), discard: { (_: Int) in }) {
+                () throws(DeviceError) -> Int in
+                pause.wait(timeout: .milliseconds(100))
+                return 7
+            }
+        }
+        #expect(opened == 7)
+    }
+
     /// A thread, as long as there is one.
     private final class Watch {
         weak var thread: RealtimeThread?

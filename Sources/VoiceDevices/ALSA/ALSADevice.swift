@@ -25,7 +25,8 @@ public final class ALSADevice: AudioDevice {
     deinit { stop() }
 
     /// Opens the card and starts it; see ``AudioDevice/start(capture:playback:events:)``. A direction that is not open
-    /// after 5 s, as behind a sound server without a microphone, is given up.
+    /// after 5 s, as behind a sound server without a microphone, is given up. One that opened all the same, but later,
+    /// is given 15 s the next time.
     public func start(
         capture: consuming CapturePort, playback: consuming PlaybackPort,
         events: @escaping @Sendable (DeviceEvent) -> Void

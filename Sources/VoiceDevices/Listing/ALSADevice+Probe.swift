@@ -3,7 +3,7 @@ internal import CALSA
 extension ALSADevice {
     /// Whether every PCM that `configuration` names can be opened now: opens and closes each, without ports. Never
     /// plays or records. Throws what stands in the way. Blocks, as ``start(capture:playback:events:)`` does while it
-    /// opens, for at most 5 s for each; not real-time safe.
+    /// opens, for at most 5 s for each, and 15 s for one that has been slow before; not real-time safe.
     public static func probe(_ configuration: ALSADeviceConfiguration) throws(DeviceError) {
         let playback = configuration.playbackName.map { (name: $0, direction: DeviceDirection.playback) }
         let capture = configuration.captureName.map { (name: $0, direction: DeviceDirection.capture) }

@@ -30,8 +30,8 @@ public struct ALSADeviceDescription: Equatable, Sendable {
 
 extension ALSADevice {
     /// All PCMs that alsa-lib's configuration shows, each opened for a moment to see what it can do. Blocks for as long
-    /// as that takes: from milliseconds to a second where a sound server has to start, and 5 s for each that hangs. Never
-    /// plays or records.
+    /// as that takes: from milliseconds to a second where a sound server has to start, and 5 s for each that hangs, or 15 s
+    /// where it has been slow before. Never plays or records.
     public static func list() -> [ALSADeviceDescription] {
         (ALSAHint.all() ?? []).map(ALSADeviceDescription.init(probing:))
     }
