@@ -69,7 +69,11 @@ def main(url: str, server: str, room: str) -> None:
     print("left")
 
 
+if len(sys.argv) != 4 or "CONTROL_KEY" not in os.environ:
+    sys.exit(f"usage: CONTROL_KEY=… {sys.argv[0]} URL SERVER ROOM")
 try:
-    main(*sys.argv[1:4])
+    main(*sys.argv[1:])
 except urllib.error.HTTPError as error:
     sys.exit(f"{error.code}: {printable(error.read().decode())}")
+except urllib.error.URLError as error:
+    sys.exit(f"{sys.argv[1]}: {error.reason}; start duplex serve-control there")

@@ -45,6 +45,18 @@ class ExampleTests(unittest.TestCase):
             self.assertIn("has 16000 Hz", refused.stderr)
         self.assertLess(np.mean(clean[-rate:] ** 2), np.mean(heard[-rate:] ** 2) / 30)
 
+    def test_control_agent_that_cannot_begin_says_what_to_do(self) -> None:
+        program = EXAMPLES / "PythonControlAgent/main.py"
+        environment = {**os.environ, "CONTROL_KEY": "k" * 32}
+        nobody = ["http://127.0.0.1:1", "udp://127.0.0.1:1", "room"]
+        for arguments, told in (([], "usage: "), (nobody, "start duplex serve-control")):
+            ended = subprocess.run(
+                [sys.executable, program, *arguments], env=environment, stderr=subprocess.PIPE, text=True
+            )
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn(told, ended.stderr)
+            self.assertNotIn("Traceback", ended.stderr)
+
     @unittest.skipUnless(DUPLEX, "DUPLEX names no program duplex: without it there is no room")
     def test_agent_says_back_what_it_is_told(self) -> None:
         secret = "s" * 32
