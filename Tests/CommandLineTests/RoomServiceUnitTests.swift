@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -41,6 +42,28 @@ struct RoomServiceUnitTests {
         let container = try Self.text("Containerfile")
         #expect(!container.contains("--state") && container.contains("\nENV XDG_STATE_HOME=/var/lib\n"))
         #expect(container.contains("\nVOLUME /var/lib/duplexvoice\n"))
+    }
+
+    @Test("the drop-in of docs/running-a-room.md has a command line that holds, and copies before it tells")
+    func dropIn() throws {
+        let lines = try Self.text("docs/running-a-room.md").split(separator: "\n").map { $0.trimmed }
+        func values(_ name: String) -> [String] {
+            lines.filter { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+        }
+        // Given what takes the place of the unit's own command
+        let starts = values("ExecStart")
+        #expect(starts.count == 2 && starts.first == "")
+        let words = try #require(starts.last).split(separator: " ").map { String($0) }
+        #expect(words.prefix(3) == ["/usr/bin/duplex", "room", "serve"])
+        // When it is parsed, then nothing is wrong with it, and its files are those that are copied
+        let command = try RoomServe.parse(Array(words.dropFirst(3)))
+        #expect(command.certificate == "%t/duplexvoice/fullchain.pem")
+        #expect(command.privateKey == "%t/duplexvoice/privkey.pem")
+        let reload = values("ExecReload")
+        #expect(reload.count == 2 && reload[0] == values("ExecStartPre").first)
+        #expect(reload.last?.contains("kill -HUP") == true)
+        // And the reload's copy goes where the server reads
+        #expect(reload[0].hasSuffix(" %t/duplexvoice'"))
     }
 
     @Test("what stays wrong however often it is tried is not tried again: the command line, a file, a right")

@@ -18,7 +18,7 @@ struct ServeControl: AsyncParsableCommand {
             Clients bring a key as 'Authorization: Bearer KEY': from --key-file, a line 'name: key' for each client, or from DUPLEX_CONTROL_KEY for one. Each client has \
             sessions of its own. Beyond this machine it needs a certificate.
 
-            Runs until Control-C.
+            Runs until Control-C. Keys and certificate are read when it starts.
 
             For example:
 

@@ -17,7 +17,7 @@ struct ServeRealtime: AsyncParsableCommand {
 
             Without --key-file everybody on this machine may connect, but no page of another host in a browser. Beyond this machine it needs a key and a certificate.
 
-            Runs until Control-C.
+            Runs until Control-C. Key and certificate are read when it starts.
 
             For example:
 
