@@ -124,6 +124,33 @@ struct CascadeOrderTests {
         #expect(isAsked && machine.nextTimeout == nil)
     }
 
+    @Test(
+        "a question that is given up while it waits to be asked is remembered behind the answer that it waited for, unless it is said again",
+        arguments: [AnswerEnd.interrupted, .cancelled, .continued])
+    func questionGivenUp(end: AnswerEnd) {
+        let (first, second, third) = (TurnID(rawValue: 1), TurnID(rawValue: 2), TurnID(rawValue: 3))
+        var machine = CascadeMachine()
+        // Given an answer that is cut, and a question that waits for how far it was heard
+        machine.say(first, "It is noon. And late.", now: .seconds(1))
+        _ = machine.synthesised(first, .seconds(1), now: .seconds(2))
+        machine.heard(.seconds(1), of: first)
+        machine.handle(.answerCancelled(first, .interrupted), now: .seconds(3))
+        machine.handle(.turnEnded(Self.turn(second, end: .seconds(4))), now: .seconds(4))
+        machine.recognised(second, .success("what is the weather like"), now: .seconds(4))
+        #expect(machine.answering == nil && machine.nextTimeout != nil)
+        // When it is given up, and something else is asked
+        machine.handle(.answerCancelled(second, end), now: .seconds(5))
+        machine.handle(.turnEnded(Self.turn(third, end: .seconds(6))), now: .seconds(6))
+        machine.recognised(third, .success("in Paris"), now: .seconds(6))
+        machine.handleTimeout(now: .seconds(9))
+        // Then
+        let dialogues = outputs(&machine).compactMap { if case .respond(third, let asked) = $0 { asked } else { nil } }
+        let spoken = SpokenText(said: "It is noon. And late.", heard: "It is noon.", end: .interrupted)
+        let question: [Dialogue.Line] = end == .continued ? [] : [.talker("what is the weather like")]
+        let lines: [Dialogue.Line] = [.partner(spoken)] + question + [.talker("in Paris")]
+        #expect(dialogues.count == 1 && dialogues.first?.lines == lines, "\(dialogues)")
+    }
+
     @Test("a talk that ends while it is answered tells what was heard, and nothing more is spoken or told")
     func endedWhileSpeaking() {
         let turn = TurnID(rawValue: 1)

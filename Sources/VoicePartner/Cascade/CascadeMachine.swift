@@ -161,7 +161,10 @@ package struct CascadeMachine: Sendable {
 
     private mutating func cancelled(_ turn: TurnID, _ end: AnswerEnd) {
         cancelRecognition(turn)
-        if question?.turn == turn { question = nil }
+        if question?.turn == turn {
+            // What was gone on with is said again, with what follows.
+            if end == .continued { question = nil } else { giveUpQuestion() }
+        }
         // Told late, it says nothing of where the next turn begins.
         if end == .continued, turn == newest { continuedStart = start }
         guard let over = answer, over.turn == turn else { return }
@@ -172,6 +175,13 @@ package struct CascadeMachine: Sendable {
         conclude()
         leaving = (over, end)
         if over.transcript.duration == .zero || over.isUntaken { conclude() }
+    }
+
+    /// What was asked and not answered is remembered all the same, behind the answer that it waited for.
+    private mutating func giveUpQuestion() {
+        guard let asked = question.take() else { return }
+        conclude()
+        dialogue.append(.talker(asked.text))
     }
 
     private mutating func ended(_ turn: TurnID, _ heard: HeardAnswer, now: Duration) {
@@ -284,7 +294,7 @@ package struct CascadeMachine: Sendable {
     private mutating func begin(_ turn: TurnID, now: Duration) {
         (newest, start) = (turn, now)
         if let recognising { cancelRecognition(recognising) }
-        question = nil
+        giveUpQuestion()
         guard let over = answer, over.turn != turn else { return }
         cancelled(over.turn, .cancelled)
     }
