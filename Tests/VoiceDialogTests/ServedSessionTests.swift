@@ -448,6 +448,9 @@ struct ServedSessionHostileTests {
             talk.session.responded(response, String(repeating: "a ", count: 200))
         { bytes += 400 }
         #expect(bytes <= ServedSession.longestAnswer && bytes > ServedSession.longestAnswer - 400)
+        // And what would still fit is not said without what comes before it
+        let isSaid = talk.session.responded(response, "a")
+        #expect(!isSaid)
     }
 
     @Test(

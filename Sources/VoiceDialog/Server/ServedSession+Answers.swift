@@ -31,7 +31,11 @@ extension ServedSession {
     /// There is another sentence of an answer; false where no more is wanted.
     package mutating func responded(_ id: String, _ sentence: String) -> Bool {
         guard let current = response, current.id == id, !current.isResponseOver, !sentence.isEmpty else { return false }
-        guard sentence.utf8.count <= Self.longestAnswer - current.length else { return false }
+        guard sentence.utf8.count <= Self.longestAnswer - current.length else {
+            // Nor of what comes behind it, however short.
+            response?.length = Self.longestAnswer
+            return false
+        }
         response?.length += sentence.utf8.count
         let item = current.item ?? beginItem(current)
         conversation.change(item) { $0.append(sentence) }
