@@ -46,7 +46,7 @@ struct RoomServiceUnitTests {
 
     @Test("the drop-in of docs/running-a-room.md has a command line that holds, and copies before it tells")
     func dropIn() throws {
-        let lines = try Self.text("docs/running-a-room.md").split(separator: "\n").map { $0.trimmed }
+        let lines = try Self.text("docs/running-a-room.md").split(separator: "\n").map { String($0).trimmed }
         func values(_ name: String) -> [String] {
             lines.filter { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
         }
