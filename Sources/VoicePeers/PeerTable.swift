@@ -338,6 +338,9 @@ package struct PeerTable<Security: PeerSecurity & ~Copyable>: ~Copyable {
         return nil
     }
 
+    /// Whether `pollEvent` has one.
+    package var hasEvents: Bool { !events.isEmpty }
+
     /// The next event; call until nil.
     package mutating func pollEvent() -> PeerEvent? { events.popFirst() }
 

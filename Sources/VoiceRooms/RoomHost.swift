@@ -133,7 +133,8 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more. The
-    /// new length, and where to send it; nil when the peer is gone.
+    /// new length, and where to send it; nil when the peer is gone, or its keys are used up, which ends its path:
+    /// ``hasNews``.
     package mutating func protect(
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, for peer: PeerID
     ) -> (count: Int, to: EndpointAddress)? {
@@ -256,7 +257,10 @@ package struct RoomHost<Security: PeerSecurity & ~Copyable>: ~Copyable {
         }
     }
 
-    /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
+    /// Whether something has happened that `handleTimeout` must take now.
+    package var hasNews: Bool { peers.hasEvents }
+
+    /// When to call `handleTimeout` at the latest, unless it ``hasNews``; nil when there is nothing to wait for.
     package var nextTimeout: Duration? {
         earliest(peers.nextTimeout, directory.nextTimeout, retransmissions.earliest)
     }

@@ -79,8 +79,10 @@ final class RoomServerLoop<Security: ServingSecurity & ~Copyable> {
             }
             let hadControl = ready.contains(.source) && receive(now: now)
             now = MonotonicTime.now().sinceEpoch
-            // Most wakes bring media alone; then the machine has nothing new.
-            if hadControl || ready.contains(.wake) || deadline.map({ now >= $0 }) ?? true || closing != nil {
+            // Most wakes bring media alone; then the machine has nothing new, unless that has ended a path.
+            if hadControl || host.hasNews || ready.contains(.wake) || deadline.map({ now >= $0 }) ?? true
+                || closing != nil
+            {
                 host.handleTimeout(now: now)
                 drain(now: now)
                 deadline = host.nextTimeout

@@ -54,12 +54,16 @@ package struct Scripted: PeerSecurity {
         var repeatsAt: Duration?
         var repetitions = 0
         var sent: UInt64 = 0
+        var mediaCount = 0
         /// The highest number that came, and which of the 64 up to it did.
         var highest: UInt64 = 0
         var window: UInt64 = 0
         var records: [[UInt8]] = []
         var controls: [[UInt8]] = []
     }
+
+    /// Media packets that a path protects; its keys are used up then.
+    package var mediaLimit = Int.max
 
     private let key: UInt64
     private var numbers: UInt64 = 0
@@ -226,6 +230,12 @@ package struct Scripted: PeerSecurity {
         _ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind, at slot: Int
     ) -> Int? {
         guard paths[slot].state == .open, packet.count >= count + Self.mediaOverhead else { return nil }
+        guard paths[slot].mediaCount < mediaLimit else {
+            close(slot)
+            paths[slot].state = .closed(.keysUsedUp)
+            return nil
+        }
+        paths[slot].mediaCount += 1
         let tag = Toy.hash(packet.span.extracting(..<count), key: mediaKey(of: paths[slot].role, at: slot))
         for index in 0..<Self.mediaOverhead {
             packet[count + index] = UInt8(truncatingIfNeeded: tag >> UInt64(index % 8 * 8))

@@ -1,3 +1,4 @@
+import ScriptedPeers
 import TestCases
 import Testing
 import VoicePeers
@@ -216,6 +217,28 @@ struct RoomRejoinTests {
         // And her server's next answer is one to her
         rooms.serverIsAlive = true
         rooms.run(for: .seconds(0.5))
+        #expect(rooms.clients[alice].session.state == .joined)
+        #expect(rooms.clients[alice].grant?.resumed == true)
+    }
+
+    @Test func aPathWhoseKeysAreUsedUpIsFollowedByAnotherAtOnce() throws {
+        // Given alice, whose path's keys are good for one more packet of bob's
+        var rooms = RoomsOver<Scripted>()
+        let alice = try rooms.addClient("alice@kitchen", publishing: .publisher)
+        let bob = try rooms.addClient("bob@kitchen", publishing: .publisher)
+        rooms.run(for: .seconds(1))
+        rooms.reconfigure { $0.mediaLimit = 1 }
+        let packet = RTPPacketBytes.sound(rooms.clients[bob].stream.synchronizationSource)
+        #expect(rooms.canProtect(packet, for: alice))
+        #expect(!rooms.serverHasNews)
+        // When another comes
+        #expect(!rooms.canProtect(packet, for: alice))
+        // Then the server, which is brought media alone, knows that it has something to say
+        #expect(rooms.serverHasNews)
+        // And some round trips later she is back
+        rooms.run(for: .milliseconds(300))
+        #expect(!rooms.serverHasNews)
+        #expect(rooms.clients[alice].events.contains(.reconnecting))
         #expect(rooms.clients[alice].session.state == .joined)
         #expect(rooms.clients[alice].grant?.resumed == true)
     }

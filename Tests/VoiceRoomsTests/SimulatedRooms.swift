@@ -271,6 +271,20 @@ struct RoomsOver<Security: SimulatedSecurity> {
         return serving.host.receive(&datagram, from: source, now: time ?? now)
     }
 
+    /// Changes what protects the server's paths.
+    func reconfigure(_ change: (inout Security) -> Void) { serving.host.reconfigure(change) }
+
+    /// Whether something has happened that the server must take now.
+    var serverHasNews: Bool { serving.host.hasNews }
+
+    /// Whether the server can protect a media packet for a client.
+    func canProtect(_ packet: [UInt8], for index: Int) -> Bool {
+        let receiver = peer(index)
+        var bytes = packet + [UInt8](repeating: 0, count: Security.mediaOverhead)
+        var span = bytes.mutableSpan
+        return serving.host.protect(&span, count: packet.count, .sound, for: receiver) != nil
+    }
+
     /// Whether the media packet that the server took last goes to a client.
     func mayReceive(_ index: Int) -> Bool {
         let receiver = peer(index)
