@@ -61,6 +61,7 @@ enum HandleKind {
     static var playout: UInt8 { @_noLocks @_noAllocation get { 5 } }
     static var graph: UInt8 { @_noLocks @_noAllocation get { 6 } }
     static var listener: UInt8 { @_noLocks @_noAllocation get { 7 } }
+    static var meter: UInt8 { @_noLocks @_noAllocation get { 8 } }
 }
 
 /// Of which side of an object a call is.

@@ -16,6 +16,7 @@ extension dv_processor_report: VersionedStructure { static var firstSize: Int { 
 extension dv_playout_config: VersionedStructure { static var firstSize: Int { 28 } }
 extension dv_playout_statistics: VersionedStructure { static var firstSize: Int { 176 } }
 extension dv_engine_config: VersionedStructure { static var firstSize: Int { 56 } }
+extension dv_levels: VersionedStructure { static var firstSize: Int { 56 } }
 extension dv_event: VersionedStructure { static var firstSize: Int { 1_432 } }
 extension dv_join_options: VersionedStructure { static var firstSize: Int { 24 } }
 extension dv_engine_snapshot: VersionedStructure { static var firstSize: Int { 488 } }

@@ -66,6 +66,9 @@ static void misuse_engine(void) {
     config.capture_device = "hw:0";
     expect(dv_engine_create(&config, &engine, &error), DV_INVALID_ARGUMENT, "a card beside own sound");
     config.capture_device = NULL;
+    config.last_capture_channel = 2;
+    expect(dv_engine_create(&config, &engine, &error), DV_INVALID_ARGUMENT, "channels without a first one");
+    config.last_capture_channel = 0;
     expect(dv_engine_create(&config, &engine, &error), DV_OK, "engine");
 
     // Before the start
@@ -162,6 +165,20 @@ static void misuse_engine(void) {
     expect(dv_engine_set_output_volume(engine, -1, &error), DV_INVALID_ARGUMENT, "volume");
     expect(dv_engine_apply(engine, NULL, &error), DV_INVALID_ARGUMENT, "no settings");
     expect(dv_engine_select_devices(engine, "\xff", NULL, &error), DV_INVALID_ARGUMENT, "a name that is no UTF-8");
+    expect(dv_engine_apply_preset(engine, 8, &error), DV_INVALID_ARGUMENT, "no preset");
+    expect(dv_engine_apply_preset(engine, DV_ENGINE_CAR, &error), DV_OK, "preset");
+    dv_meter meter = 7;
+    dv_levels levels = {sizeof levels};
+    expect(dv_engine_open_meter(engine, 100, NULL, &error), DV_INVALID_ARGUMENT, "no place for the meter");
+    expect(dv_engine_open_meter(engine, 0, &meter, &error), DV_INVALID_ARGUMENT, "an interval of nothing");
+    expect(meter == 0, 1, "a failure leaves no meter");
+    expect(dv_engine_open_meter(engine, 100, &meter, &error), DV_OK, "meter");
+    expect(dv_meter_read(engine, &levels), DV_INVALID_HANDLE, "an engine is no meter");
+    expect(dv_meter_read(meter, NULL), DV_INVALID_ARGUMENT, "no levels");
+    levels.size = 8;
+    expect(dv_meter_read(meter, &levels), DV_INVALID_SIZE, "levels' size");
+    expect(dv_meter_close(meter), DV_OK, "close a meter");
+    expect(dv_meter_close(meter), DV_INVALID_HANDLE, "close a meter twice");
 
     expect(dv_far_end_open(engine, NULL, NULL, NULL), DV_INVALID_ARGUMENT, "no place for the far end");
     expect(dv_far_end_open(engine, NULL, &far_end, &error), DV_OK, "far end");

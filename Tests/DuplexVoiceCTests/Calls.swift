@@ -101,6 +101,7 @@ extension Sized {
 }
 
 extension dv_event: Sized {}
+extension dv_levels: Sized {}
 extension dv_engine_config: Sized {}
 extension dv_engine_snapshot: Sized {}
 extension dv_engine_statistics: Sized {}

@@ -52,11 +52,41 @@ extension LibraryTests {
                 #expect(unsafe dv_engine_set_output_volume(engine.handle, 0.5, &error) == DV_OK)
                 var agent = settings(of: DV_PRESET_VOICE_AGENT)
                 #expect(unsafe dv_engine_apply(engine.handle, &agent, &error) == DV_OK)
+                #expect(unsafe dv_engine_apply_preset(engine.handle, UInt32(DV_ENGINE_CAR), &error) == DV_OK)
                 #expect(unsafe dv_engine_set_route(engine.handle, UInt32(DV_ROUTE_SPEAKER), &error) == DV_OK)
                 #expect(unsafe dv_engine_begin_utterance(engine.handle, 1, &error) == DV_OK)
                 #expect(engine.statistics.size == 160)
                 #expect(engine.stop() == DV_OK && engine.snapshot.is_running == 0)
             }
+        }
+
+        @Test("a meter tells how loud both ends are, of the newest interval, and goes on telling it after the engine")
+        func meter() throws {
+            var engine: CEngine? = try CEngine()
+            #expect(engine?.start() == DV_OK)
+            let handle = try #require(engine?.handle)
+            var (meter, error, levels) = (0 as dv_meter, dv_error(), dv_levels.empty)
+            #expect(unsafe dv_engine_open_meter(handle, 9, &meter, &error) == DV_INVALID_ARGUMENT && meter == 0)
+            #expect(unsafe dv_engine_open_meter(handle, 10_000, &meter, &error) == DV_OK)
+            #expect(unsafe dv_meter_read(meter, &levels) == DV_OK && dv_meter_close(meter) == DV_OK)
+            #expect(levels.number == 0 && levels.captured_rms.isNaN && levels.near_speaks == -1)
+            // When the microphone is at half of full scale, at the pace of a sound card, for a minute at most
+            #expect(unsafe dv_engine_open_meter(handle, 100, &meter, &error) == DV_OK)
+            let heard = [Float](repeating: 0.5, count: 480)
+            var played = [Float](repeating: 0, count: 480)
+            for _ in 0..<6_000 where !(levels.number >= 2 && abs(levels.captured_rms + 6.02) < 0.1) {
+                #expect(unsafe dv_send_capture(handle, heard, 480, 0, nil) == DV_OK)
+                #expect(unsafe dv_pull_playback(handle, &played, 480, 0, nil) == DV_OK)
+                usleep(10_000)
+                #expect(unsafe dv_meter_read(meter, &levels) == DV_OK)
+            }
+            #expect(levels.number >= 2 && levels.time_ns > 0 && levels.duration_ns >= 100_000_000)
+            #expect(abs(levels.captured_peak + 6.02) < 0.1)
+            #expect(levels.far_rms == -127 && levels.far_speaks != 1)
+            engine = nil
+            #expect(unsafe dv_meter_read(meter, &levels) == DV_OK && levels.number >= 2)
+            #expect(dv_meter_close(meter) == DV_OK && dv_meter_close(meter) == DV_INVALID_HANDLE)
+            #expect(unsafe dv_meter_read(meter, &levels) == DV_INVALID_HANDLE)
         }
 
         @Test("a sound card that is not there is named, with what to do")

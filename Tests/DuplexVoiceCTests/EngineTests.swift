@@ -36,6 +36,28 @@ extension LibraryTests {
             }
         }
 
+        @Test("a microphone is on the card's channels that are named, and on no others")
+        func captureChannels() throws {
+            func configuration(_ first: UInt32, _ last: UInt32) throws -> EngineConfiguration {
+                var config = unsafe dv_engine_config.empty
+                unsafe config.first_capture_channel = first
+                unsafe config.last_capture_channel = last
+                return try unsafe EngineConfiguration(config)
+            }
+            func channels(_ first: UInt32, _ last: UInt32) throws -> ChannelMix? {
+                guard case .alsa(let card) = try configuration(first, last).device else { return nil }
+                #expect(card.captureName == "default" && card.playbackName == "default")
+                return card.captureChannels
+            }
+            #expect(try channels(0, 0) == nil)
+            #expect(try channels(3, 0) == .channel(2))
+            #expect(try channels(3, 4) == .channels(2...3))
+            for (first, last) in [(0, 4), (4, 3), (1, 257), (257, 0)] as [(UInt32, UInt32)] {
+                #expect(throws: Failure.self) { _ = try configuration(first, last) }
+            }
+            #expect(throws: Refusal.self) { _ = unsafe try CEngine { unsafe $0.first_capture_channel = 1 } }
+        }
+
         @Test("a packet has any length that the codec has", arguments: OpusFrameDuration.allCases)
         func packets(duration: OpusFrameDuration) throws {
             var config = unsafe dv_engine_config.empty
@@ -52,18 +74,21 @@ extension LibraryTests {
             var error = dv_error()
             var talker = dv_talker_statistics.empty
             var farEnd: dv_far_end = 9
+            var meter: dv_meter = 9
             var bypass = settings(of: DV_PRESET_BYPASS)
             var participant = dv_participant.empty
             let notStarted = [
                 unsafe dv_engine_join(engine, "udp://127.0.0.1:9", "x", nil, &error),
                 unsafe dv_engine_set_output_volume(engine, 1, &error), unsafe dv_engine_apply(engine, &bypass, &error),
+                unsafe dv_engine_apply_preset(engine, UInt32(DV_ENGINE_CAR), &error),
+                unsafe dv_engine_open_meter(engine, 100, &meter, &error),
                 unsafe dv_engine_set_route(engine, 1, &error), unsafe dv_engine_begin_utterance(engine, 1, &error),
                 unsafe dv_engine_get_talker(engine, 1, &talker, &error),
                 unsafe dv_engine_select_devices(engine, "null", "null", &error),
                 unsafe dv_far_end_open(engine, nil, &farEnd, &error),
             ]
             #expect(notStarted.allSatisfy { $0 == DV_WRONG_STATE })
-            #expect(farEnd == 0 && error.status == DV_WRONG_STATE && error.is_retryable == 0)
+            #expect(farEnd == 0 && meter == 0 && error.status == DV_WRONG_STATE && error.is_retryable == 0)
             #expect(text(of: error.code) == "engine.notStarted" && text(of: error.remedy) == "call start() first")
             let notJoined = [
                 unsafe dv_engine_send(engine, 0, "x", 1, &error), unsafe dv_engine_interrupt(engine, 0, &error),
@@ -93,6 +118,8 @@ extension LibraryTests {
                 unsafe dv_engine_join(engine, "http://x", "x", nil, &error),
                 unsafe dv_engine_set_muted(engine, 2, &error), unsafe dv_engine_set_output_volume(engine, .nan, &error),
                 unsafe dv_engine_apply(engine, nil, &error), unsafe dv_engine_set_route(engine, 9, &error),
+                unsafe dv_engine_apply_preset(engine, 8, &error),
+                unsafe dv_engine_open_meter(engine, 100, nil, &error),
                 unsafe dv_engine_set_barge_in(engine, 1, 3, &error),
                 unsafe dv_engine_send(engine, 0, nil, 1, &error), unsafe dv_engine_send(engine, 0, "", 2_000, &error),
                 unsafe dv_engine_get_participants(engine, nil, 1, &count),

@@ -8,7 +8,7 @@ recordings; `Playout` is the jitter buffer; `Graph` runs stages that a JSON desc
 
 from ._library import version as __version__
 from .conversation import AnswerLatency, Conversation
-from .engine import Engine, Listener
+from .engine import Engine, Listener, Meter
 from .enumerations import (
     Backend,
     BargeIn,
@@ -53,7 +53,7 @@ from .far_end import FarEnd
 from .graph import Graph, GraphEvent, GraphNodeType, GraphPort
 from .playout import Playout, PlayoutStatistics
 from .processor import Processor, Report, Settings, clean
-from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
+from .statistics import Levels, Participant, Snapshot, Statistics, TalkerStatistics
 from .tokens import Grants, check_token, create_token
 
 __all__ = [
@@ -83,8 +83,10 @@ __all__ = [
     "GraphPort",
     "InternalError",
     "InterruptibleBy",
+    "Levels",
     "Listener",
     "MemoryLock",
+    "Meter",
     "NetworkError",
     "Noise",
     "NoiseMethod",

@@ -31,7 +31,7 @@ from .enumerations import (
 from .events import Event, EventWaits, next_event
 from .far_end import FarEnd, real, whole
 from .processor import Settings, settings_of
-from .statistics import Participant, Snapshot, Statistics, TalkerStatistics
+from .statistics import Levels, Participant, Snapshot, Statistics, TalkerStatistics
 
 _MOST_PARTICIPANTS = 256
 _RATES = (16_000, 24_000, 48_000)
@@ -45,12 +45,26 @@ class Listener(Handle):
         self._engine = engine
 
 
+class Meter(Handle):
+    """How loud both ends of an engine are, measured again and again until it is closed or the engine stops."""
+
+    def __init__(self, handle: int, engine: Handle) -> None:
+        super().__init__(handle, lib.dv_meter_close)
+        self._engine = engine
+
+    def read(self) -> Levels:
+        """The levels of the newest interval; after the engine's stop of the last."""
+        levels = sized("dv_levels")
+        check(lib.dv_meter_read(self._handle, levels))
+        return read(Levels, levels)
+
+
 class Engine(Handle):
     """A voice engine. Any thread; `start`, `join`, `leave`, `stop` and `close` wait: give them to `asyncio.to_thread`.
 
     Its sound is that of sound cards, or with Sound.CLIENT the program's own: `send_capture` and `pull_playback`, each
-    by one thread at a time. It lasts as long as something of it does: a far end, a conversation, a listener, a graph
-    that runs on it, an iterator of its events.
+    by one thread at a time. It lasts as long as something of it does: a far end, a conversation, a listener, a meter, a
+    graph that runs on it, an iterator of its events.
     """
 
     def __init__(
@@ -67,8 +81,13 @@ class Engine(Handle):
         priority: int = 0,
         bitrate_bps: int = 0,
         packet_ms: float = 0,
+        first_capture_channel: int = 0,
+        last_capture_channel: int = 0,
     ) -> None:
-        """Makes an engine that does nothing yet. 0 is the default; `priority` -1 is the ordinary scheduler's."""
+        """Makes an engine that does nothing yet. 0 is the default; `priority` -1 is the ordinary scheduler's.
+
+        The microphone's channels of its card are counted from 1.
+        """
         config = sized("dv_engine_config")
         kept = [_text(capture_device, "capture_device"), _text(playback_device, "playback_device")]
         config.capture_device, config.playback_device = kept
@@ -77,6 +96,7 @@ class Engine(Handle):
             config.backend, config.maximum_talkers = whole(backend, "backend"), maximum_talkers
             config.route, config.memory_lock = whole(route, "route"), whole(memory_lock, "memory_lock")
             config.priority, config.bitrate_bps, config.packet_ms = priority, bitrate_bps, packet_ms
+            config.first_capture_channel, config.last_capture_channel = first_capture_channel, last_capture_channel
         except OverflowError as problem:
             raise argument(f"a number of the configuration is out of its range: {problem}") from None
         handle, error = ffi.new("dv_engine *"), new_error()
@@ -149,6 +169,12 @@ class Engine(Handle):
         check(lib.dv_engine_listen(self._handle, kind, who, call, ffi.cast("void *", place), handle, error), error)
         return Listener(int(handle[0]), self)
 
+    def open_meter(self, interval_ms: int = 100) -> Meter:
+        """Measures how loud both ends are from now on, up to 4 at once: each so many milliseconds, 10…10000."""
+        handle, error = ffi.new("dv_meter *"), new_error()
+        check(lib.dv_engine_open_meter(self._handle, whole(interval_ms, "interval_ms"), handle, error), error)
+        return Meter(int(handle[0]), self)
+
     # Events
 
     def next_event(self, timeout: float | None = 0) -> Event | None:
@@ -203,6 +229,11 @@ class Engine(Handle):
         """Changes what is done to the microphone."""
         error = new_error()
         check(lib.dv_engine_apply(self._handle, settings_of(settings)._structure(), error), error)
+
+    def apply_preset(self, preset: EnginePreset) -> None:
+        """Goes over to another preset as far as what is fixed at the start allows, until the engine stops."""
+        error = new_error()
+        check(lib.dv_engine_apply_preset(self._handle, whole(preset, "preset"), error), error)
 
     def set_route(self, route: Route) -> None:
         """Says what kind of loudspeaker is in use, until the engine stops."""

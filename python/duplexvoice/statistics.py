@@ -86,3 +86,21 @@ class TalkerStatistics:
     target_delay_ms: float | None
     jitter_buffer_delay_ms: float | None
     level: float | None
+
+
+@dataclass(frozen=True)
+class Levels:
+    """How loud both ends were during an interval, in dBFS; None is not known."""
+
+    number: int
+    """How many intervals were measured so far; 0: none, and nothing else is known."""
+    time_ns: int
+    duration_ns: int
+    captured_rms: float | None
+    captured_peak: float | None
+    near_rms: float | None
+    near_peak: float | None
+    far_rms: float | None
+    far_peak: float | None
+    near_speaks: bool | None
+    far_speaks: bool | None

@@ -25,7 +25,7 @@ STRUCTURES = {
     "dv_processor_settings": dv.Settings, "dv_processor_report": dv.Report, "dv_engine_snapshot": dv.Snapshot,
     "dv_participant": dv.Participant, "dv_engine_statistics": dv.Statistics,
     "dv_talker_statistics": dv.TalkerStatistics, "dv_playout_statistics": dv.PlayoutStatistics,
-    "dv_answer_latency": dv.AnswerLatency,
+    "dv_answer_latency": dv.AnswerLatency, "dv_levels": dv.Levels,
 }  # fmt: skip
 
 

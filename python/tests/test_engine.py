@@ -36,6 +36,10 @@ class EngineTests(unittest.TestCase):
                 talk.set_muted(True)
                 talk.set_output_volume(0.5)
                 talk.apply(dv.Preset.VOICE_AGENT)
+                talk.apply_preset(dv.EnginePreset.CAR)
+                with talk.open_meter(10_000) as meter:
+                    levels = meter.read()
+                    self.assertEqual((levels.number, levels.captured_rms, levels.near_speaks), (0, None, None))
                 talk.set_route(dv.Route.SPEAKER)
                 talk.begin_utterance(1)
                 snapshot = talk.snapshot

@@ -572,6 +572,10 @@ typedef struct dv_engine_config {
     uint32_t bitrate_bps;
     /// Milliseconds of a packet: 2.5, 5, 10, 20, 40 or 60. 0: the preset's. Below 10 they have no FEC.
     float packet_ms;
+    /// On which channels of its card the microphone is, counted from 1, up to 256: the mean of the first to the last is
+    /// taken. A last one of 0: the first alone. Both 0: the first two. A card that has fewer is not opened; another that
+    /// takes its place while the engine runs is opened with its first two.
+    uint32_t first_capture_channel, last_capture_channel;
 } dv_engine_config;
 
 /// Makes an engine that does nothing yet.
@@ -597,7 +601,7 @@ dv_status dv_engine_start(dv_engine engine, dv_error *DV_NULLABLE error);
 dv_status dv_engine_stop(dv_engine engine, dv_error *DV_NULLABLE error);
 
 /// Stops the engine and destroys it. Calls that wait in other threads return, dv_engine_next_event with
-/// DV_INVALID_HANDLE. Handles of its far ends, listeners and conversations stay, do nothing more, and count among those
+/// DV_INVALID_HANDLE. Handles of its far ends, listeners, meters and conversations stay, do nothing more, and count among those
 /// that there may be, until each is closed.
 ///
 /// Control side. Waits as dv_engine_stop does. DV_BUSY: a call of a sound side runs; nothing is destroyed, end that
@@ -688,6 +692,52 @@ dv_status dv_engine_listen(
 ///
 /// Control side. DV_WRONG_STATE: called from such a function; nothing is ended. DV_INVALID_HANDLE.
 dv_status dv_listener_close(dv_listener listener);
+
+// MARK: Meters
+
+/// A meter of an engine's: how loud both ends are, measured again and again.
+typedef uint64_t dv_meter;
+
+/// How loud both ends were during an interval: dBFS, -127…0, RMS and highest sample. What is not known is a NaN, or -1
+/// where it is a whole number.
+typedef struct dv_levels {
+    /// sizeof(dv_levels).
+    uint32_t size;
+    /// How many intervals were measured so far; 0: none, and nothing else is known.
+    uint32_t number;
+    /// When the interval ended, CLOCK_MONOTONIC, and how long it was.
+    int64_t time_ns, duration_ns;
+    /// The microphone as it was captured.
+    float captured_rms, captured_peak;
+    /// The microphone behind canceller, suppressor and gain control; also while muted.
+    float near_rms, near_peak;
+    /// All that is played, before the output's volume.
+    float far_rms, far_peak;
+    /// 1: the near talker spoke in some of it. 0: not. -1: not known, as without voice detection.
+    int32_t near_speaks;
+    /// 1: 10 ms of what is played were above -50 dBFS. 0: none were.
+    int32_t far_speaks;
+} dv_levels;
+
+/// Measures levels from now on, until dv_meter_close or the engine's stop; up to 4 at once.
+///
+/// - `interval_ms`: 10…10000.
+/// - `meter`: where the handle goes; 0 after a failure.
+///
+/// Control side. DV_WRONG_STATE: not started. DV_INVALID_ARGUMENT, DV_EXHAUSTED, DV_TOO_MANY, DV_INVALID_HANDLE.
+dv_status dv_engine_open_meter(
+    dv_engine engine, uint32_t interval_ms, dv_meter *DV_NULLABLE meter, dv_error *DV_NULLABLE error);
+
+/// Fills `levels` with those of the newest interval, at whatever rate it is asked; after the engine's stop with the last.
+/// `levels->size` must be set before.
+///
+/// Control side. Does not wait. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT: null. DV_INVALID_SIZE.
+dv_status dv_meter_read(dv_meter meter, dv_levels *DV_NULLABLE levels);
+
+/// Ends it. Needed also where the engine was destroyed before.
+///
+/// Control side. DV_INVALID_HANDLE.
+dv_status dv_meter_close(dv_meter meter);
 
 // MARK: Events
 
@@ -917,6 +967,13 @@ dv_status dv_engine_level_talkers(
 /// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_INVALID_SIZE, DV_WRONG_STATE: not started.
 dv_status dv_engine_apply(
     dv_engine engine, const dv_processor_settings *DV_NULLABLE settings, dv_error *DV_NULLABLE error);
+
+/// Goes over to another preset, DV_ENGINE_…, without a gap, until the engine stops: what is done to the microphone, the
+/// kind of loudspeaker, bit rate and packets. What is fixed at the start stays: device, backend, what the codec optimises
+/// for, the jitter buffer's margins.
+///
+/// Control side. DV_INVALID_HANDLE, DV_INVALID_ARGUMENT, DV_WRONG_STATE: not started. DV_EXHAUSTED.
+dv_status dv_engine_apply_preset(dv_engine engine, uint32_t preset, dv_error *DV_NULLABLE error);
 
 /// Says what kind of loudspeaker is in use, DV_ROUTE_…; until the engine stops.
 ///

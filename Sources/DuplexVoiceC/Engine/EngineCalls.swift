@@ -130,6 +130,17 @@ public func dv_engine_apply(
     }
 }
 
+/// `dv_engine_apply_preset`.
+@c @implementation
+public func dv_engine_apply_preset(
+    _ engine: dv_engine, _ preset: UInt32, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        let preset = try EngineConfiguration.Preset(number: preset, "preset")
+        try EngineObject.held(engine).perform { engine throws(EngineError) in try engine.apply(preset) }
+    }
+}
+
 /// `dv_engine_set_route`.
 @c @implementation
 public func dv_engine_set_route(

@@ -5,24 +5,14 @@ extension EngineConfiguration {
     /// A `dv_engine_config` whose every number is in its range. What only a card can tell, ``VoiceEngine/start()``
     /// does.
     init(_ given: dv_engine_config) throws(Failure) {
-        switch unsafe Int(given.preset) {
-        case DV_ENGINE_VOICE_CHAT: self = .voiceChat
-        case DV_ENGINE_VOICE_AGENT: self = .voiceAgent
-        case DV_ENGINE_HEADSET: self = .headset
-        case DV_ENGINE_LOW_DELAY: self = .lowDelay
-        case DV_ENGINE_SPEAKERPHONE: self = .speakerphone
-        case DV_ENGINE_MUSIC_LESSON: self = .musicLesson
-        case DV_ENGINE_NARROW_BAND: self = .narrowBand
-        case DV_ENGINE_CAR: self = .car
-        default:
-            throw .argument(unsafe "config.preset is \(given.preset); take one of DV_ENGINE_VOICE_CHAT and its like")
-        }
+        self = try unsafe Preset(number: given.preset, "config.preset").configuration
         let capture = try unsafe text(given.capture_device, "config.capture_device")
         let playback = try unsafe text(given.playback_device, "config.playback_device")
+        let channels = try unsafe ChannelMix(given)
         switch unsafe Int(given.sound) {
-        case DV_SOUND_CARDS: name(capture, playback)
+        case DV_SOUND_CARDS: name(capture, playback, channels)
         case DV_SOUND_CLIENT:
-            guard capture == nil, playback == nil else {
+            guard capture == nil, playback == nil, channels == nil else {
                 throw .argument("config names a sound card, and config.sound is DV_SOUND_CLIENT; leave one out")
             }
             device = .custom(ClientDevice())
@@ -43,12 +33,13 @@ extension EngineConfiguration {
     }
 
     /// Where either has a name, ALSA's `default` is what has none.
-    private mutating func name(_ capture: String?, _ playback: String?) {
-        guard capture != nil || playback != nil else { return }
+    private mutating func name(_ capture: String?, _ playback: String?, _ channels: ChannelMix?) {
+        guard capture != nil || playback != nil || channels != nil else { return }
         var card = ALSADeviceConfiguration()
         if case .alsa(let preset) = device { card = preset }
         card.captureName = capture ?? card.captureName
         card.playbackName = playback ?? card.playbackName
+        card.captureChannels = channels ?? card.captureChannels
         device = .alsa(card)
     }
 
@@ -69,6 +60,37 @@ extension EngineConfiguration {
             throw .argument("config.packet_ms is \(milliseconds); take 2.5, 5, 10, 20, 40 or 60")
         }
         encoder.frameDuration = duration
+    }
+}
+
+extension ChannelMix {
+    /// The channels that the microphone is on; nil where none are named.
+    fileprivate init?(_ given: dv_engine_config) throws(Failure) {
+        let first = unsafe given.first_capture_channel
+        let last = unsafe given.last_capture_channel == 0 ? first : given.last_capture_channel
+        guard last > 0 else { return nil }
+        guard 1 <= first, first <= last, last <= 256 else {
+            throw .argument(
+                "config.first_capture_channel is \(first), the last one \(last); take 1 to 256, the last not before it")
+        }
+        self = .channels(Int(first) - 1...Int(last) - 1)
+    }
+}
+
+extension EngineConfiguration.Preset {
+    /// By the header's number.
+    init(number: UInt32, _ field: String) throws(Failure) {
+        switch Int(number) {
+        case DV_ENGINE_VOICE_CHAT: self = .voiceChat
+        case DV_ENGINE_VOICE_AGENT: self = .voiceAgent
+        case DV_ENGINE_HEADSET: self = .headset
+        case DV_ENGINE_LOW_DELAY: self = .lowDelay
+        case DV_ENGINE_SPEAKERPHONE: self = .speakerphone
+        case DV_ENGINE_MUSIC_LESSON: self = .musicLesson
+        case DV_ENGINE_NARROW_BAND: self = .narrowBand
+        case DV_ENGINE_CAR: self = .car
+        default: throw .argument("\(field) is \(number); take one of DV_ENGINE_VOICE_CHAT and its like")
+        }
     }
 }
 
