@@ -399,6 +399,17 @@ struct RealtimeDialogTests {
         #expect(error?.code == .lost)
     }
 
+    @Test("a connection that was given up, and then is told as gone, is lost once")
+    func goneTwice() throws {
+        var server = try DialogServer()
+        try server.send(["type": "error", "error": ["code": "session_expired", "message": "after 60 minutes"]])
+        let due = try #require(server.dialog.nextTimeout)
+        _ = try server.takeEvents()
+        try server.lose()
+        #expect(try server.takeEvents() == [])
+        #expect(server.dialog.nextTimeout == due)
+    }
+
     @Test("a server that greets everybody and puts them out again is tried ever less often; one that stayed, at once")
     func revolvingDoor() throws {
         var server = try DialogServer()

@@ -91,9 +91,9 @@ package struct RealtimeDialog: Sendable {
         if link.isConnecting { link.opened(now: now) }
     }
 
-    /// The connection is gone, or could not be made.
+    /// The connection is gone, or could not be made. Does nothing where there is none, as where it was given up before.
     package mutating func closed(_ error: DialogError, now: Duration) {
-        guard !link.isOver, !link.isIdle else { return }
+        guard link.isOpen else { return }
         leaveServer(error)
         guard let delay = link.lost(error.code, now: now) else { return end(error) }
         tell(.lost(error, again: delay))
