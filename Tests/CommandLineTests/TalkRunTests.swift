@@ -51,3 +51,17 @@ struct TalkRunTests {
         }
     }
 }
+
+@Suite("The sound card of a talk")
+struct TalkCardTests {
+    @Test("is opened with the period and as the kind that were asked for, as a call's")
+    func card() throws {
+        let arguments = ["--offline", "--period", "480", "--route-profile", "headset"]
+        let configuration = try Talk.parse(arguments).engineConfiguration(files: nil)
+        guard case .alsa(let card) = configuration.device else {
+            Issue.record("\(configuration.device)")
+            return
+        }
+        #expect(card.periodFrames == 480 && configuration.routeProfile == .headset)
+    }
+}

@@ -66,6 +66,10 @@ struct UsageTests {
         Wrong(arguments: ["room", "serve", "--key-file", "k", "--key-id", "k"], saying: "every key is taken"),
         Wrong(arguments: ["serve-control", "--room-key", "k"], saying: "--room-key names the secret of"),
         Wrong(arguments: ["graph", "run", "g.json", "--input", "a.wav", "--capture", "hw:0"], saying: "use either"),
+        Wrong(arguments: ["talk", "--offline", "--period", "3"], saying: "--period is 3; use 16 to 4800"),
+        Wrong(
+            arguments: ["talk", "--offline", "--input", "a.wav", "--route-profile", "headset"],
+            saying: "are of a sound card"),
         Wrong(arguments: ["talk", "--offline", "--turn-end", "server"], saying: "--turn-end are for --realtime"),
         Wrong(arguments: ["talk", "--offline", "--instructions", "be brief"], saying: "--realtime or --responder"),
         Wrong(arguments: ["talk", "--realtime", "wss://h/", "--voice", "de"], saying: "--voice are for --offline"),

@@ -44,6 +44,9 @@ struct Talk: AsyncParsableCommand {
     @Option(help: "ALSA PCM to capture from. (default: default)") var capture: String?
     @Option(help: "ALSA PCM to play to. (default: default)") var playback: String?
     @OptionGroup var channels: CaptureChannels
+    @Option(help: "Frames of 48 kHz in a sound card's period, as near as it can. (default: 240)") var period: Int?
+    @Option(help: "Whether the card is a headset or a loudspeaker. (default: automatic, by its name)")
+    var routeProfile: RouteProfile?
     @Option(help: "A sound file to speak instead of a microphone.", completion: .file()) var input: String?
     @Option(help: "A WAV file to write what is heard to, instead of a loudspeaker.", completion: .file())
     var output: String?
@@ -59,11 +62,15 @@ struct Talk: AsyncParsableCommand {
         if let seconds, !(seconds > 0 && seconds <= 86_400) {
             throw ValidationError("--seconds is \(seconds); use more than 0 and at most 86400 seconds")
         }
-        if usesFiles, capture != nil || playback != nil || channels.mix != nil {
+        if let period, !(16...4_800).contains(period) {
+            throw ValidationError("--period is \(period); use 16 to 4800 frames")
+        }
+        let isOfCard = capture != nil || playback != nil || channels.mix != nil || period != nil || routeProfile != nil
+        if usesFiles, isOfCard {
             throw ValidationError(
                 """
-                --capture, --capture-channels and --playback are of a sound card, which --input and --output replace; \
-                use either
+                --capture, --capture-channels, --playback, --period and --route-profile are of a sound card, which \
+                --input and --output replace; use either
                 """)
         }
         if usesFiles, input == nil { throw ValidationError("--output needs --input, the file to speak") }
@@ -89,7 +96,9 @@ struct Talk: AsyncParsableCommand {
             var card = ALSADeviceConfiguration()
             (card.captureName, card.playbackName) = (capture ?? "default", playback ?? "default")
             channels.apply(to: &card)
+            if let period { card.periodFrames = period }
             configuration.device = .alsa(card)
+            if let routeProfile { configuration.routeProfile = routeProfile }
         }
         try recording.apply(to: &configuration)
         return configuration
