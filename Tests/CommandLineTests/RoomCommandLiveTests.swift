@@ -71,6 +71,18 @@ struct RoomCommandLiveTests {
         #expect(server.wait().exitCode == 0)
     }
 
+    @Test("a server that is to says again and again how it does")
+    func statisticsInterval() throws {
+        let folder = try TestFolder()
+        var server = try ChildProcess(
+            ["room", "serve", "--address", "127.0.0.1", "--port", "0", "--state", folder("state"), "--json"]
+                + ["--secret-file", folder.secret, "--statistics-interval", "1"])
+        _ = try server.event("listening")
+        for _ in 0..<2 { #expect(try server.event("statistics")["participants"] as? Int == 0) }
+        server.interrupt()
+        #expect(server.wait().exitCode == 0)
+    }
+
     @Test("localhost is served and called")
     func localhost() throws {
         let folder = try TestFolder()

@@ -51,6 +51,9 @@ struct UsageTests {
         Wrong(
             arguments: ["room", "serve", "--room-capacity", "257"], saying: "--room-capacity is 257; use 1 to 256"),
         Wrong(arguments: ["room", "serve", "--server-capacity", "0"], saying: "--server-capacity is 0; use 1 to"),
+        Wrong(
+            arguments: ["room", "serve", "--statistics-interval", "0"],
+            saying: "--statistics-interval is 0; use 1 to 86400"),
         Wrong(arguments: ["room", "serve"], saying: "openssl rand"),
         Wrong(arguments: ["room", "serve", "--certificate", "c.pem"], saying: "give both or neither"),
         Wrong(

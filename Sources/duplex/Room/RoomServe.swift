@@ -41,6 +41,9 @@ struct RoomServe: AsyncParsableCommand {
     var roomCapacity = RoomDirectoryConfiguration().roomCapacity
     @Option(help: "How many participants the server takes in all rooms together; some 60 kB of memory each.")
     var serverCapacity = RoomDirectoryConfiguration().serverCapacity
+    @Option(
+        help: ArgumentHelp("Say each so many seconds how the server does, as on SIGUSR1.", valueName: "seconds"))
+    var statisticsInterval: Int?
     @Flag(help: "Make a key for this run, and print two calls that come into one room, ready to paste.")
     var dev = false
     @Flag(help: "Protect nothing: for loopback, or with --allow-plaintext for a network of yours.")
@@ -70,6 +73,9 @@ struct RoomServe: AsyncParsableCommand {
         ]
         for (option, capacity, limit) in capacities where !(1...limit).contains(capacity) {
             throw ValidationError("\(option) is \(capacity); use 1 to \(limit)")
+        }
+        if let statisticsInterval, !(1...86_400).contains(statisticsInterval) {
+            throw ValidationError("--statistics-interval is \(statisticsInterval); use 1 to 86400 seconds")
         }
         guard host.map(RoomPlace.isHost) ?? true else {
             throw ValidationError(
@@ -116,8 +122,17 @@ struct RoomServe: AsyncParsableCommand {
                     if let warning = burst.handle(event) { Console.complain(warning) }
                 }
             }
+            let teller = statisticsInterval.map { interval in
+                Task {
+                    while true {
+                        try await Task.sleep(for: .seconds(interval))
+                        log.tell(server.statistics)
+                    }
+                }
+            }
             // Whoever runs services sends SIGTERM to restart one; Control-C is a person who ends it.
             let signal = await serve(server, verifier, log, until: interruption)
+            teller?.cancel()
             server.stop(restarting: signal == SIGTERM)
             await follower.value
             log.end(server.statistics)
