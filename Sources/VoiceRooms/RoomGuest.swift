@@ -12,25 +12,25 @@ package import VoicePeers
 package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// The stay. Requests go to it directly.
     package var session: RoomSession
-    /// Of the server's addresses the one that the path in use leads to, and those to try after it.
-    package private(set) var server: EndpointAddress
-    private var otherServers: [EndpointAddress]
-    /// Whether the server's name still leads there, as far as is known.
-    private var isNamed = true
-    /// Where the client was let in last: it is waited for there for as long as an attempt lasts, and not elsewhere.
-    private var home: EndpointAddress?
-    /// Whether this path has opened, and when something must have come from there before that, or the next one is tried.
-    private var hasOpened = true
-    private var answerDueAt: Duration?
+    private var servers: ServerAddresses
     private var peers: PeerTable<Security>
-    /// The path in use, and the session's number of it.
-    private var peer: PeerID?
-    private var path: UInt32 = 0
+    /// The path in use.
+    private var path = Path()
     private var carrier = DatagramCarrier()
-    /// The path that the server was asked to follow.
-    private var followedPath: UInt32 = 0
     /// Holds one that is too long too, so that it is counted.
     private var control = [UInt8](repeating: 0, count: RoomProtocol.longestDatagram)
+
+    private struct Path {
+        /// The session's number of it; 0 before the first.
+        var number: UInt32 = 0
+        /// Nil where there is no socket for it, and when it has closed.
+        var peer: PeerID?
+        var hasOpened = false
+        /// When something must have come before it opens, or the next one is tried.
+        var answerDueAt: Duration?
+        /// Whether the server was asked to follow it.
+        var isFollowed = false
+    }
 
     /// What became of a datagram.
     package enum Outcome: Equatable, Sendable {
@@ -55,8 +55,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         security: consuming Security, cookieKey: CookieKey
     ) {
         self.session = session
-        self.server = server
-        self.otherServers = otherServers
+        servers = ServerAddresses(server, others: otherServers)
         // The path in use, those before it that still say goodbye, and the next.
         peers = PeerTable(security: security, cookieKey: cookieKey, capacity: 8, takesStrangers: false)
     }
@@ -67,43 +66,36 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// words on the path before go through the socket that it had.
     package var wantsSocket: Bool {
         if case .ended = session.state { return false }
-        return session.state != .idle && session.path != path
+        return session.state != .idle && session.path != path.number
     }
+
+    /// Of the server's addresses the one that the path in use leads to.
+    package var server: EndpointAddress { servers.current }
 
     /// Where the next path leads: to the server's next address where the last path has not opened, or the name does not
     /// lead there any more. What came by it was not enough then, as where a network drops what is longer.
     package mutating func nextServer() -> EndpointAddress {
-        if !hasOpened || !isNamed, !otherServers.isEmpty {
-            otherServers.append(server)
-            server = otherServers.removeFirst()
-            isNamed = true
-        }
-        hasOpened = true
-        return server
+        servers.next(hasOpened: path.hasOpened || path.number == 0)
     }
 
     /// Takes the addresses that the server's name has now, in the order in which to try them. What goes on stays where
     /// it is; the next path tries those first that are new.
     package mutating func learn(_ servers: [EndpointAddress]) {
-        let known = otherServers.filter { servers.contains($0) }
-        otherServers = servers.filter { $0 != server && !known.contains($0) } + known
-        // Where it was let in, it comes back to first.
-        isNamed = session.state != .reconnecting || servers.contains(server)
+        self.servers.learn(servers, isAway: session.state == .reconnecting)
     }
 
     /// Makes the next path, through a socket that has just been opened.
     package mutating func connect(now: Duration) {
-        path = session.path
-        hasOpened = false
-        answerDueAt = server != home && !otherServers.isEmpty ? now + RoomTimers.addressTime : nil
+        path = Path(number: session.path)
+        // Where the client was let in, it waits for as long as an attempt lasts.
+        if !servers.isHome, servers.hasOthers { path.answerDueAt = now + RoomTimers.addressTime }
         carrier = DatagramCarrier(estimator: carrier.estimator)
-        peer = peers.connect(to: server, now: now)
+        path.peer = peers.connect(to: servers.current, now: now)
     }
 
     /// There is no socket for the next path, as without a network. The session makes another one soon.
     package mutating func cannotConnect(now: Duration) {
-        path = session.path
-        hasOpened = false
+        path = Path(number: session.path)
         // Who leaves has a time limit already.
         if session.state != .leaving { session.pathClosed(.here, now: now) }
     }
@@ -118,7 +110,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     /// Whether the path can go on through another socket.
-    package var isFollowed: Bool { followedPath == path && peer != nil && session.state == .joined }
+    package var isFollowed: Bool { path.isFollowed && path.peer != nil && session.state == .joined }
 
     private var socketTimeout: Duration? {
         isFollowed ? peers.suspectsSocketAt : nil
@@ -126,22 +118,22 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Has the server follow a path that has come into the room.
     private mutating func beFollowed(now: Duration) {
-        guard followedPath != path, session.path == path, session.state == .joined, let peer,
+        guard !path.isFollowed, session.path == path.number, session.state == .joined, let peer = path.peer,
             let credentials = session.grant?.credentials
         else { return }
-        if peers.follow(peer, credentials, now: now) { followedPath = path }
+        path.isFollowed = peers.follow(peer, credentials, now: now)
     }
 
     /// Takes what happened to the path.
     private mutating func follow(now: Duration) {
         while let event = peers.pollEvent() {
             switch event {
-            case .closed(let closed, let reason) where closed == peer:
-                peer = nil
-                if session.path == path { session.pathClosed(reason, now: now) }
-            case .opened(let opened) where opened == peer: hasOpened = true
-            case .doubted(let doubted) where doubted == peer: session.pathDoubted(now: now)
-            case .confirmed(let confirmed) where confirmed == peer: session.pathConfirmed()
+            case .closed(let closed, let reason) where closed == path.peer:
+                path.peer = nil
+                if session.path == path.number { session.pathClosed(reason, now: now) }
+            case .opened(let opened) where opened == path.peer: path.hasOpened = true
+            case .doubted(let doubted) where doubted == path.peer: session.pathDoubted(now: now)
+            case .confirmed(let confirmed) where confirmed == path.peer: session.pathConfirmed()
             case .opened, .spoke, .moved, .doubted, .confirmed, .closed: break
             }
         }
@@ -151,9 +143,9 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     /// Takes a datagram from the server's address, which it may change in place.
     package mutating func receive(_ datagram: inout MutableSpan<UInt8>, now: Duration) -> Outcome {
-        switch peers.receive(&datagram, from: server, now: now) {
+        switch peers.receive(&datagram, from: servers.current, now: now) {
         case .media(let sender, let count, _, _):
-            return sender == peer && session.state == .joined ? .media(count: count) : .dropped(.stranger)
+            return sender == path.peer && session.state == .joined ? .media(count: count) : .dropped(.stranger)
         case .control(let sender):
             recordAnswer(now: now)
             follow(now: now)
@@ -162,10 +154,10 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
             defer { swap(&bytes, &control) }
             var buffer = bytes.mutableSpan
             while let count = peers.pollControl(of: sender, into: &buffer) {
-                guard sender == peer, session.path == path else { continue }
+                guard sender == path.peer, session.path == path.number else { continue }
                 take(buffer.span.extracting(..<count), now: now)
             }
-            if session.state == .joined { (isNamed, home) = (true, server) }
+            if session.state == .joined { servers.enter() }
             beFollowed(now: now)
             return .control
         case .consumed:
@@ -179,11 +171,11 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     }
 
     private mutating func recordAnswer(now: Duration) {
-        answerDueAt = nil
-        guard session.state == .joining || session.state == .reconnecting, server != home, session.path == path,
-            let peer, !peers.isOpen(peer)
+        path.answerDueAt = nil
+        guard session.state == .joining || session.state == .reconnecting, !servers.isHome,
+            session.path == path.number, let peer = path.peer, !peers.isOpen(peer)
         else { return }
-        answerDueAt = now + RoomTimers.handshakeSilence
+        path.answerDueAt = now + RoomTimers.handshakeSilence
     }
 
     /// Takes a control datagram of the server.
@@ -200,20 +192,20 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// Protects the first `count` bytes of a media packet in place, in a buffer with room for `mediaOverhead` more: the
     /// new length. Nil while there is no room to send it to.
     package mutating func protect(_ packet: inout MutableSpan<UInt8>, count: Int, _ kind: MediaKind) -> Int? {
-        guard session.state == .joined, let peer else { return nil }
+        guard session.state == .joined, let peer = path.peer else { return nil }
         return peers.protect(&packet, count: count, kind, for: peer)?.count
     }
 
     /// The next datagram to send to the server: its length in `buffer`; call until nil.
     package mutating func pollTransmit(into buffer: inout MutableSpan<UInt8>, now: Duration) -> Int? {
         if let (count, _) = peers.pollTransmit(into: &buffer) { return count }
-        guard let peer else { return nil }
+        guard let peer = path.peer else { return nil }
         if let bytes = nextDatagram(to: peer, now: now) {
             // What is lost here is sent again by the carrier.
             _ = peers.send(control: bytes.span, to: peer)
-        } else if session.path != path || session.hasEnded {
+        } else if session.path != path.number || session.hasEnded {
             peers.close(peer)
-            self.peer = nil
+            path.peer = nil
         } else {
             return nil
         }
@@ -222,7 +214,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
 
     private mutating func nextDatagram(to peer: PeerID, now: Duration) -> [UInt8]? {
         guard peers.isOpen(peer) else { return nil }
-        if session.path == path, !session.hasEnded {
+        if session.path == path.number, !session.hasEnded {
             session.exchange(through: &carrier, now: now)
         } else if !carrier.acknowledgementIsDue {
             // The last word on a path that is over: the server need not repeat its own.
@@ -238,7 +230,8 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
     /// When to call `handleTimeout` at the latest; nil when there is nothing to wait for.
     package var nextTimeout: Duration? {
         earliest(
-            peers.nextTimeout, session.nextTimeout, socketTimeout, peer == nil ? nil : carrier.nextTimeout, answerDueAt)
+            peers.nextTimeout, session.nextTimeout, socketTimeout, path.peer == nil ? nil : carrier.nextTimeout,
+            path.answerDueAt)
     }
 
     /// Takes the passing of time.
@@ -246,9 +239,9 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
         peers.handleTimeout(now: now)
         follow(now: now)
         carrier.handleTimeout(now: now)
-        if let due = answerDueAt, now >= due {
-            answerDueAt = nil
-            if session.path == path { session.pathClosed(.handshakeTimedOut, now: now) }
+        if let due = path.answerDueAt, now >= due {
+            path.answerDueAt = nil
+            if session.path == path.number { session.pathClosed(.handshakeTimedOut, now: now) }
         }
         session.handleTimeout(now: now)
     }
