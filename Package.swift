@@ -242,7 +242,9 @@ let package = Package(
         tests(
             "VoiceEngine", "VoiceEngine", "VoiceProcessing", "VoiceSimulation", "SimulatedCalls", "CAllocationCounter",
             optimized: false),
-        tests("VoicePartner", "VoicePartner", "VoiceEngine", "VoiceSimulation", "SimulatedCalls", optimized: false),
+        tests(
+            "VoicePartner", "VoicePartner", "VoiceEngine", "VoiceRealtime", "VoiceSimulation", "SimulatedCalls",
+            optimized: false),
         tests("VoiceGraph", "VoiceGraph", optimized: false),
         tests("ControlAPI", "ControlAPI", "VoiceDialog", optimized: false),
         tests(

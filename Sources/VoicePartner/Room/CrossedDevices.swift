@@ -40,20 +40,15 @@ private final class CrossedLine: Sendable {
         let period = CrossedDevices.period
         var first = [Float](repeating: 0, count: period)
         var second = first
-        let start = MonotonicTime.now()
-        var moved = 0
+        var pace = CrossedPace(start: MonotonicTime.now())
         while !flag.isRaised {
-            let begin = start.advanced(byFrames: moved, sampleRate: 48_000)
-            let end = start.advanced(byFrames: moved + period, sampleRate: 48_000)
-            let rest = end.sinceEpoch - MonotonicTime.now().sinceEpoch
-            guard rest <= .zero else {
-                _ = wake.wait(timeout: rest)
+            guard let (begin, end) = pace.next(now: MonotonicTime.now()) else {
+                _ = wake.wait(timeout: pace.due.sinceEpoch - MonotonicTime.now().sinceEpoch)
                 continue
             }
             // What was played in the last period is heard in this one.
             ends.0.move(hear: second, heard: begin, play: &first, played: end)
             ends.1.move(hear: first, heard: begin, play: &second, played: end)
-            moved += period
         }
     }
 }
