@@ -142,6 +142,9 @@ static void misuse_engine(void) {
     expect(dv_engine_append_text(engine, NULL, "x", 0, &error), DV_INVALID_ARGUMENT, "no stream of text");
     expect(dv_engine_append_text(engine, "s", "\xff", 0, &error), DV_INVALID_ARGUMENT, "text that is no UTF-8");
     expect(dv_engine_abandon_text(engine, NULL, &error), DV_INVALID_ARGUMENT, "no stream to abandon");
+    expect(dv_engine_add_caption(engine, 1, "x", 0, -1, 0, &error), DV_WRONG_STATE, "captions outside a room");
+    expect(dv_engine_add_caption(engine, 0, "x", 0, -1, 0, &error), DV_INVALID_ARGUMENT, "captions of no utterance");
+    expect(dv_engine_add_caption(engine, 1, "x", 9, 8, 0, &error), DV_INVALID_ARGUMENT, "words that end before they begin");
     expect(dv_conversation_put_off_end(engine, 1, &error), DV_INVALID_HANDLE, "an engine is no conversation");
     expect(dv_conversation_heard(engine, 1, &nanoseconds), DV_INVALID_HANDLE, "what an engine's answer was heard");
     expect(dv_conversation_heard(0, 1, NULL), DV_INVALID_ARGUMENT, "no place for what was heard");

@@ -89,6 +89,17 @@ extension LibraryTests {
             #expect(unsafe dv_engine_set_text(anna.handle, "", "x", 0, &error) == DV_INVALID_ARGUMENT)
             #expect(write(String(repeating: "x", count: 70_000)) == DV_INVALID_ARGUMENT)
             #expect(text(of: error.code) == "text.tooLong")
+            // And says which words an utterance has, which ben gets as captions, though he has heard nothing of it
+            func caption(_ words: String?, _ start: UInt32, _ end: Int32, isLast: UInt32 = 0) -> dv_status {
+                unsafe dv_engine_add_caption(anna.handle, 3, words, start, end, isLast, &error)
+            }
+            #expect(caption("One two ", 0, 500) == DV_OK && caption(nil, 500, -1) == DV_INVALID_ARGUMENT)
+            #expect(caption("three", 500, -1, isLast: 1) == DV_OK)
+            #expect(caption("x", 400, 500) == DV_INVALID_ARGUMENT && caption("x", 600, -2) == DV_INVALID_ARGUMENT)
+            var told = try #require(ben.next(DV_EVENT_CAPTION))
+            while told.reserved < 13 { told = try #require(ben.next(DV_EVENT_CAPTION)) }
+            #expect(text(of: told.data) == "One two three" && told.utterance == 3 && told.value == 0)
+            #expect(told.participant == seen.own_participant && text(of: told.code) == "heard.partly")
             // And anna turns ben down and interrupts him, of which he is told
             #expect(unsafe dv_engine_set_volume(anna.handle, arrival.participant, 0.5, &error) == DV_OK)
             #expect(unsafe dv_engine_set_volume(anna.handle, arrival.participant, 5, &error) == DV_INVALID_ARGUMENT)

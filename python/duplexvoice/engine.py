@@ -310,6 +310,18 @@ class Engine(Handle):
         error = new_error()
         check(lib.dv_engine_abandon_text(self._handle, encoded(stream, "stream"), error), error)
 
+    def add_caption(
+        self, utterance: int, text: str, start_ms: int, end_ms: int | None = None, *, final: bool = False
+    ) -> None:
+        """Says which words an utterance of this engine's has, piece by piece, and where in its sound they lie.
+
+        Others get EventKind.CAPTION as they hear it. Without an end a piece ends where the next begins.
+        """
+        words, error = encoded(text, "text"), new_error()
+        number, start = whole(utterance, "utterance"), whole(start_ms, "start_ms")
+        end = -1 if end_ms is None else whole(end_ms, "end_ms", 0x7FFF_FFFF)
+        check(lib.dv_engine_add_caption(self._handle, number, words, start, end, int(bool(final)), error), error)
+
     def play_stream(self, stream: str) -> None:
         """Plays the stream of this name, now or as soon as there is one; EventKind.STREAM_STATE tells how it stands."""
         error = new_error()

@@ -193,6 +193,7 @@ class EventKind(IntEnum):
     ATTRIBUTES = 40
     STREAM_STATE = 41
     MESSAGES_DROPPED = 42
+    CAPTION = 43
 
 
 class InterruptibleBy(IntEnum):

@@ -34,7 +34,7 @@ class Event:
     text: str
     data: bytes
     total_bytes: int
-    """Of EventKind.TEXT: how many bytes the text has in all, of which `data` has the first."""
+    """Of EventKind.TEXT and CAPTION: how many bytes the text has in all, of which `data` has the first."""
 
 
     @property

@@ -248,7 +248,7 @@ class MisuseTests(unittest.TestCase):
             near.start()
             for call in (
                 lambda: near.send(b"x"), lambda: near.interrupt(), lambda: near.set_volume(1, 1),
-                lambda: near.set_text("captions", "x"), lambda: near.append_text("captions", "x"),
+                lambda: near.set_text("captions", "x"), lambda: near.append_text("captions", "x"), lambda: near.add_caption(1, "x", 0, 9),
                 lambda: near.participant(1), lambda: near.talker(1), lambda: near.set_role(dv.Role.LISTENER),
                 lambda: near.set_participant_muted(1, True), lambda: near.set_barge_in(1), lambda: near.set_stream_muted("", True),
                 lambda: near.publish_stream(""), lambda: near.follow_noise(range=99), lambda: near.level_talkers(target=0),

@@ -851,7 +851,11 @@ enum {
     DV_EVENT_STREAM_STATE = 41,
     /// `value` messages of dv_engine_send were dropped: the room had not confirmed them when it gave this engine up in a
     /// break. The last of them; some may have arrived. Send again what must.
-    DV_EVENT_MESSAGES_DROPPED = 42
+    DV_EVENT_MESSAGES_DROPPED = 42,
+    /// Of what `participant` says in `utterance`, and tells the words of, more is known or was heard here: `data` holds
+    /// the first 1024 bytes of the words that are known, in UTF-8, `reserved` how many bytes those are in all, and
+    /// `value` how many of them were heard, to the last whole word. `code` as of DV_EVENT_UTTERANCE_HEARD.
+    DV_EVENT_CAPTION = 43
 };
 
 /// How a stream stands that is played by its name.
@@ -1168,6 +1172,22 @@ dv_status dv_engine_append_text(
 ///
 /// Control side. DV_INVALID_ARGUMENT: null, or no UTF-8. DV_INVALID_HANDLE.
 dv_status dv_engine_abandon_text(dv_engine engine, const char *DV_NULLABLE stream, dv_error *DV_NULLABLE error);
+
+/// Says which words an utterance of this engine's has (dv_engine_begin_utterance) and where in its sound they lie, piece
+/// by piece: everybody in the room gets DV_EVENT_CAPTION as they hear it, whoever comes later too. Travels as the text
+/// stream `captions`.
+///
+/// - `utterance`: 1 or more; another than the last begins captions of its own.
+/// - `text`: follows the pieces before as it is: whoever has words adds the spaces.
+/// - `start_ms`, `end_ms`: where its sound lies from the utterance's beginning, not before the last piece's start; an end
+///   of -1: where the next begins.
+/// - `is_last`: 1: these are all its words.
+///
+/// Control side. DV_WRONG_STATE: in no room. DV_INVALID_ARGUMENT: null, no UTF-8, places that cannot be, or more than
+/// 2048 pieces or 64 KiB. DV_INVALID_HANDLE.
+dv_status dv_engine_add_caption(
+    dv_engine engine, uint32_t utterance, const char *DV_NULLABLE text, uint32_t start_ms, int32_t end_ms,
+    uint32_t is_last, dv_error *DV_NULLABLE error);
 
 /// How an engine stands with its room.
 enum {

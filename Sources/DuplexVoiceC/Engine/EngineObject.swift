@@ -1,4 +1,5 @@
 internal import CDuplexVoice
+internal import Synchronization
 internal import VoiceEngine
 internal import VoiceRealtime
 
@@ -13,6 +14,8 @@ final class EngineObject: HandledObject {
     let engine: VoiceEngine
     let events: EventQueue
     let tokens = TokenSlot()
+    /// The words of the utterance that is said at present.
+    private let captions = Mutex<CaptionTrack?>(nil)
     /// Nil where the engine has sound cards.
     private let client: ClientDevice?
     private let transfers: ClientTransfers?
@@ -43,6 +46,24 @@ final class EngineObject: HandledObject {
         _ body: @escaping @Sendable (isolated VoiceEngine) async -> Result<Outcome, EngineError>
     ) throws(Failure) -> Outcome {
         do throws(EngineError) { return try engine.wait(untilDone: body).get() } catch { throw Failure(error) }
+    }
+
+    /// Adds words to the captions of an utterance, the present one or the next, and has the room know.
+    func addCaption(
+        _ words: String, from start: Duration, to end: Duration?, of utterance: UInt32, isWhole: Bool
+    ) throws(Failure) {
+        try captions.withLock { kept throws(Failure) in
+            var track = CaptionTrack(utterance: utterance)
+            if let present = kept, present.utterance == utterance { track = present }
+            guard track.append(words, from: start, to: end) else {
+                throw .argument(
+                    "start_ms lies before the last piece's, end_ms before start_ms, or there are 2048 pieces; give words in their order"
+                )
+            }
+            let changed = track
+            try perform { engine throws(EngineError) in try engine.setCaptions(changed, isWhole: isWhole) }
+            kept = changed
+        }
     }
 
     // MARK: Sound

@@ -96,6 +96,16 @@ extension dv_event {
         }
     }
 
+    /// What is known and heard of a talker's words, as C has it.
+    init(_ news: RoomCaption) {
+        let caption = news.caption
+        self.init(DV_EVENT_CAPTION, from: news.talker, Array(caption.text.utf8))
+        utterance = caption.utterance.rawValue
+        reserved = UInt32(caption.text.utf8.count)
+        value = Int64(caption.heard.utf8.count)
+        fill(&code, with: caption.isFinal ? "heard.final" : "heard.partly")
+    }
+
     private init(_ kind: Int, _ participant: ParticipantID, _ heard: HeardUtterance) {
         self.init(kind, participant, value: heard.bound.nanoseconds)
         utterance = heard.utterance.rawValue

@@ -30,7 +30,13 @@ final class EventQueue: Sendable {
     var descriptor: Int32 { waiting.fileDescriptor }
 
     func follow(_ events: EventStream) {
-        Task { [weak self] in for await event in events { self?.post(dv_event(event)) } }
+        Task { [weak self] in
+            var captions = CaptionFollower()
+            for await event in events {
+                self?.post(dv_event(event))
+                if let caption = captions.handle(event) { self?.post(dv_event(caption)) }
+            }
+        }
     }
 
     func post(_ event: dv_event) {

@@ -34,6 +34,24 @@ public func dv_engine_abandon_text(
     }
 }
 
+/// `dv_engine_add_caption`.
+@c @implementation
+public func dv_engine_add_caption(
+    _ engine: dv_engine, _ utterance: UInt32, _ words: UnsafePointer<CChar>?, _ start_ms: UInt32, _ end_ms: Int32,
+    _ is_last: UInt32, _ error: UnsafeMutablePointer<dv_error>?
+) -> dv_status {
+    unsafe reporting(to: error) { () throws(Failure) in
+        guard let words = try unsafe text(words, "text") else { throw .argument("text is null; give the words") }
+        guard utterance > 0, end_ms >= -1 else {
+            throw .argument("utterance is \(utterance) and end_ms \(end_ms); take 1 or more, and -1 or more")
+        }
+        let isLast = try flag(is_last, "is_last")
+        let end: Duration? = end_ms < 0 ? nil : .milliseconds(end_ms)
+        try EngineObject.held(engine).addCaption(
+            words, from: .milliseconds(start_ms), to: end, of: utterance, isWhole: isLast)
+    }
+}
+
 private func change(
     _ engine: dv_engine, _ stream: UnsafePointer<CChar>?, _ change: UnsafePointer<CChar>?, _ isFinal: UInt32,
     _ error: UnsafeMutablePointer<dv_error>?,
