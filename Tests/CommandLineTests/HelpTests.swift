@@ -35,3 +35,13 @@ struct HelpTests {
         }
     }
 }
+
+@Suite("Options of one meaning")
+struct OptionNameTests {
+    @Test("what is written is --output in every command")
+    func output() throws {
+        #expect(try Aec.parse(["--mic", "m", "--ref", "r", "--output", "o"]).out == "o")
+        #expect(try Playout.parse(["--pcap", "p", "--output", "o"]).out == "o")
+        #expect(try Demo.parse(["--output", "o"]).output == "o")
+    }
+}

@@ -87,7 +87,9 @@ struct Aec: AsyncParsableCommand {
         help: "The near talker alone, as the microphone heard it, if known: tells what the talker lost.",
         completion: .file())
     var near: String?
-    @Option(help: "The WAV file to write: mono, 16 bits; with --batch, a folder for them.", completion: .file())
+    @Option(
+        name: [.customLong("out"), .customLong("output")],
+        help: "The WAV file to write: mono, 16 bits; with --batch, a folder for them.", completion: .file())
     var out: String?
     @Option(help: ArgumentHelp("A folder or a manifest of recordings, instead of --mic and --ref.", valueName: "path"))
     var batch: String?

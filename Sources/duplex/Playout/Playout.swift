@@ -22,7 +22,9 @@ struct Playout: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A pcap or pcapng capture of unencrypted RTP.", valueName: "file"))
     var pcap: String
 
-    @Option(help: ArgumentHelp("The WAV file to write: mono, 16 bits, 48 kHz.", valueName: "file"))
+    @Option(
+        name: [.customLong("out"), .customLong("output")],
+        help: ArgumentHelp("The WAV file to write: mono, 16 bits, 48 kHz.", valueName: "file"))
     var out: String
 
     @Option(help: ArgumentHelp("The RTP payload type of Opus, 0 to 127.", valueName: "number"))
