@@ -180,7 +180,7 @@ struct RoomLiveTests {
         let server = try RunningServer(in: folder)
         try folder.speak("in.wav", seconds: 0.2, seed: 1)
         let call = server.call(token: try server.token("a"), "--input", folder("in.wav"), "--wait", "0.3")
-        expectFailure(try ChildProcess.run(call), code: 69, saying: "nobody else came")
+        expectFailure(try ChildProcess.run(call), code: 69, saying: "or wait longer by --wait")
         _ = server.stop()
     }
 

@@ -175,6 +175,10 @@ struct CallRun {
     private func nobodyCame(within seconds: Double) async -> RunEnding? {
         do { try await Task.sleep(for: .seconds(seconds)) } catch { return nil }
         guard files?.isWaiting == true else { return nil }
-        return .failed(Failure(.unavailable, "nobody else came into the room within \(seconds) s"))
+        return .failed(
+            Failure(
+                .unavailable,
+                "nobody else came into the room within \(seconds) s; have the other call come into the same room of this server, or wait longer by --wait"
+            ))
     }
 }
