@@ -15,7 +15,7 @@ extension RoomDirectory {
         _ peer: PeerID, credentials: STUNCredentials? = nil, until deadline: Duration? = nil, now: Duration
     ) {
         connections[peer] = RoomConnection(
-            credentials: credentials, closesAt: deadline ?? now + RoomTimers.joinTimeout)
+            stage: .waiting(until: deadline ?? now + RoomTimers.joinTimeout), credentials: credentials)
         schedule(peer)
     }
 
@@ -115,20 +115,18 @@ extension RoomDirectory {
         hangUp(peer)
     }
 
-    /// Parts a participant and its connection, which stays and serves nobody.
+    /// Parts a participant and its connection, which the caller finishes or ends.
     private mutating func detach(_ id: ParticipantID) {
         guard let peer = participants[id]?.peer else { return }
         disconnectMedia(of: id)
         participants[id]?.peer = nil
-        connections[peer]?.participant = nil
     }
 
     // MARK: Leaving
 
     /// Keeps a connection until its last messages are known to be there.
     mutating func finish(_ peer: PeerID, now: Duration) {
-        connections[peer]?.isClosing = true
-        connections[peer]?.closesAt = now + RoomTimers.closingTime
+        connections[peer]?.stage = .closing(until: now + RoomTimers.closingTime)
         schedule(peer)
         list(peer)
     }

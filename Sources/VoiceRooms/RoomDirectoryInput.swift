@@ -62,10 +62,10 @@ extension RoomDirectory {
     ) throws(RoomProtocolError) {
         // What is still on its way to whoever leaves, or is put out, is not wanted any more.
         guard connections[peer]?.isClosing == false else { return }
-        guard case .join(let request) = message, connections[peer]?.hasJoined == false else {
+        guard case .join(let request) = message, case .waiting(let deadline)? = connections[peer]?.stage else {
             throw .unexpectedMessage(message.type.rawValue)
         }
-        connections[peer]?.hasJoined = true
+        connections[peer]?.stage = .joining(until: deadline)
         handleJoin(request, from: peer, now: now)
     }
 

@@ -41,7 +41,7 @@ extension RoomDirectory {
         now: Duration
     ) {
         // Who has gone meanwhile needs none.
-        guard connections[peer]?.isClosing == false else { return }
+        guard case .joining? = connections[peer]?.stage else { return }
         switch verdict {
         case .refused(let refusal): refuse(refusal, peer, now: now)
         case .granted(let grants):
@@ -158,8 +158,7 @@ extension RoomDirectory {
             at: handledCount, opening: [.joined(grant)] + entries.map { .participantJoined($0) })
         participants[id]?.outbox = Outbox()
 
-        connection.participant = id
-        connection.closesAt = nil
+        connection.stage = .serving(id)
         connections[peer] = connection
         participants[id]?.peer = peer
         deadlines.set(.connection(peer), to: nil)

@@ -95,17 +95,33 @@ struct Room: Sendable {
 
 /// The server's end of the path to a peer.
 struct RoomConnection: Sendable {
+    /// How far its client is.
+    enum Stage: Sendable {
+        /// It has not joined, and has so long to come in.
+        case waiting(until: Duration)
+        /// Its join waits for a verdict on its token; there is no second join.
+        case joining(until: Duration)
+        case serving(ParticipantID)
+        /// The last message has gone into it, and has so long to be acknowledged.
+        case closing(until: Duration)
+    }
+
+    var stage: Stage
     var outbox = Outbox()
     /// What its client may have the path follow it by.
     var credentials: STUNCredentials?
-    /// Whom it serves; nil before the join, and when it only waits for the acknowledgement of the last message.
-    var participant: ParticipantID?
-    /// When it is closed if it still serves nobody.
-    var closesAt: Duration?
-    /// Its join was taken; there is no second one.
-    var hasJoined = false
-    /// The last message has gone into it.
-    var isClosing = false
     /// Whether it stands in the list of connections that have something for their carriers.
     var isListed = false
+
+    var participant: ParticipantID? { if case .serving(let participant) = stage { participant } else { nil } }
+
+    var isClosing: Bool { if case .closing = stage { true } else { false } }
+
+    /// When it is closed if it still serves nobody.
+    var closesAt: Duration? {
+        switch stage {
+        case .waiting(let time), .joining(let time), .closing(let time): time
+        case .serving: nil
+        }
+    }
 }
