@@ -68,18 +68,21 @@ extension dv_error {
 /// Writes a text that ends in a zero into an array of characters of C's; what does not fit is cut off between two
 /// characters.
 func fill<Characters: BitwiseCopyable>(_ field: inout Characters, with text: String) {
-    unsafe withUnsafeMutableBytes(of: &field) { bytes in
-        var count = 0
-        for character in text {
-            let encoded = character.utf8
-            guard count + encoded.count < bytes.count else { break }
-            for byte in encoded {
-                unsafe bytes[count] = byte
-                count += 1
-            }
+    unsafe withUnsafeMutableBytes(of: &field) { unsafe copy(text, into: $0) }
+}
+
+/// The same of an array of one at least that C has.
+func copy(_ text: String, into bytes: UnsafeMutableRawBufferPointer) {
+    var count = 0
+    for character in text {
+        let encoded = character.utf8
+        guard count + encoded.count < bytes.count else { break }
+        for byte in encoded {
+            unsafe bytes[count] = byte
+            count += 1
         }
-        unsafe bytes[count] = 0
     }
+    unsafe bytes[count] = 0
 }
 
 /// A text that C gave; nil for null.

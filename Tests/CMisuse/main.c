@@ -148,6 +148,10 @@ static void misuse_engine(void) {
     expect(dv_conversation_put_off_end(engine, 1, &error), DV_INVALID_HANDLE, "an engine is no conversation");
     expect(dv_conversation_heard(engine, 1, &nanoseconds), DV_INVALID_HANDLE, "what an engine's answer was heard");
     expect(dv_conversation_heard(0, 1, NULL), DV_INVALID_ARGUMENT, "no place for what was heard");
+    expect(dv_conversation_caption(engine, 1, "x"), DV_INVALID_HANDLE, "the words of an engine's answer");
+    expect(dv_conversation_caption(0, 1, NULL), DV_INVALID_ARGUMENT, "no words");
+    expect(dv_conversation_get_caption(0, 1, NULL, 1, &count, &count), DV_INVALID_ARGUMENT, "no place for words");
+    expect(dv_conversation_get_caption(0, 1, NULL, 0, NULL, &count), DV_INVALID_HANDLE, "words of no conversation");
     expect(dv_conversation_report_stages(engine, 1, NULL, &error), DV_INVALID_ARGUMENT, "no stages");
     expect(dv_conversation_latency(engine, 1, NULL), DV_INVALID_HANDLE, "the latency of an engine's answer");
     expect(dv_conversation_end_turn(0, &error), DV_INVALID_HANDLE, "no conversation");

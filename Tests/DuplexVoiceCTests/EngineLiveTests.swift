@@ -230,8 +230,20 @@ extension LibraryTests {
             // Of what is no answer nothing is taken, nor is it finished, and what follows is heard all the same
             for stranger in [0, utterance + 1, 1_000] {
                 #expect(dv_conversation_finish(talk, stranger) == DV_INVALID_ARGUMENT)
+                #expect(unsafe dv_conversation_caption(talk, stranger, "x") == DV_INVALID_ARGUMENT)
                 #expect(unsafe dv_conversation_say(talk, said, 9_600, 48_000, stranger, &taken) == DV_INVALID_ARGUMENT)
             }
+            // And its words are there, of which nothing was heard yet
+            func caption(room: Int) -> (dv_status, String, Int, Int) {
+                var (bytes, count, heard) = ([CChar](repeating: 1, count: 32), 0, 0)
+                let status = unsafe dv_conversation_get_caption(talk, utterance, &bytes, room, &count, &heard)
+                let text = String(decoding: bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                return (status, text, count, heard)
+            }
+            #expect(unsafe dv_conversation_caption(talk, utterance, "Good ") == DV_OK)
+            #expect(unsafe dv_conversation_caption(talk, utterance, "morning") == DV_OK)
+            #expect(caption(room: 32) == (DV_OK, "Good morning", 12, 0))
+            #expect(caption(room: 5) == (DV_OK, "Good", 12, 0))
             // And its agent tells of its stages, if they can be
             var (stages, heard, latency) = (dv_agent_stages.empty, 7 as Int64, dv_answer_latency.empty)
             (stages.recognised_ns, stages.first_token_ns, stages.first_sound_ns) = (-1, 50_000_000, 20_000_000)
@@ -253,6 +265,7 @@ extension LibraryTests {
             }
             #expect(ended?.value == Int64(DV_END_COMPLETE) && ended?.far_end == farEnd)
             #expect(ended?.duration_ns == 200_000_000)
+            #expect(caption(room: 32).3 == 12)
             #expect(unsafe dv_conversation_heard(talk, utterance, &heard) == DV_OK)
             #expect(heard > 150_000_000 && heard <= 200_000_000, "\(heard)")
             #expect(unsafe dv_conversation_report_stages(talk, utterance, &stages, &error) == DV_WRONG_STATE)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _sound, _structures
 from ._handle import Handle
-from ._library import argument, check, ffi, lib, new_error
+from ._library import argument, check, encoded, ffi, lib, new_error
 from .enumerations import TalkMode
 from .far_end import FarEnd, real, whole
 
@@ -121,6 +121,23 @@ class Conversation(Handle):
         heard = ffi.new("int64_t *")
         check(lib.dv_conversation_heard(self._handle, whole(utterance, "utterance"), heard))
         return int(heard[0]) * 1e-9
+
+    def add_caption(self, utterance: int, text: str) -> None:
+        """Says which words the sound of an answer has that is queued from here on, to the next call or the end."""
+        check(lib.dv_conversation_caption(self._handle, whole(utterance, "utterance"), encoded(text, "text")))
+
+    def caption(self, utterance: int) -> tuple[str, str]:
+        """The words of an answer that were heard by now, to the last whole one; and all of them."""
+        number, room = whole(utterance, "utterance"), 1024
+        count, heard = ffi.new("size_t *"), ffi.new("size_t *")
+        while True:
+            text = ffi.new("char[]", room)
+            check(lib.dv_conversation_get_caption(self._handle, number, text, room, count, heard))
+            if count[0] < room:
+                break
+            room = int(count[0]) + 1
+        data = bytes(ffi.buffer(text, count[0]))
+        return data[: heard[0]].decode(), data.decode()
 
     async def positions(self, utterance: int, every: float = 0.1) -> AsyncIterator[float]:
         """`heard` each time that more was, looked at every so many seconds; leave it at the answer's end."""

@@ -101,6 +101,10 @@ class EngineTests(unittest.TestCase):
                 with self.assertRaises(dv.WrongStateError):
                     talk.answer(99)
                 utterance = talk.answer()
+                talk.add_caption(utterance, "Good morning")
+                self.assertEqual(talk.caption(utterance), ("", "Good morning"))
+                with self.assertRaises(dv.ArgumentError):
+                    talk.add_caption(utterance + 1, "x")
                 self.assertEqual(talk.offer(np.zeros(480, np.float32), 48_000, utterance), 480)
                 asyncio.run(talk.say(np.zeros(480, np.float32), 48_000, utterance))
                 talk.finish(utterance)

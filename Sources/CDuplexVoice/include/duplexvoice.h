@@ -1632,6 +1632,28 @@ dv_status dv_conversation_cancel(dv_conversation conversation, dv_error *DV_NULL
 dv_status dv_conversation_heard(
     dv_conversation conversation, uint32_t utterance, int64_t *DV_NULLABLE heard_ns);
 
+/// Says which words the sound of an answer has that is queued from here on, to the next call or the end:
+/// dv_conversation_get_caption says how far they were heard. The words between two calls are taken to be as long as their
+/// letters are many. Texts follow each other as they are: whoever has words adds the spaces.
+///
+/// - `utterance`: one that dv_conversation_answer has given.
+///
+/// Control side. DV_INVALID_ARGUMENT: null, no UTF-8, or there is no such answer. DV_INVALID_HANDLE.
+dv_status dv_conversation_caption(
+    dv_conversation conversation, uint32_t utterance, const char *DV_NULLABLE text);
+
+/// Gives the words of an answer, one of the last 16 or the present one, and how far they were heard by now.
+///
+/// - `text`: room for `capacity` bytes: as many of the words as fit, UTF-8 that ends in a zero. May be null where
+///   `capacity` is 0.
+/// - `count`: how many bytes all its words are, without the zero; may be null.
+/// - `heard`: how many of these bytes were heard, to the last whole word.
+///
+/// Control side. DV_INVALID_ARGUMENT: null, or there is no such answer. DV_INVALID_HANDLE.
+dv_status dv_conversation_get_caption(
+    dv_conversation conversation, uint32_t utterance, char *DV_NULLABLE text, size_t capacity,
+    size_t *DV_NULLABLE count, size_t *DV_NULLABLE heard);
+
 /// When an agent was done with its own stages of an answer: nanoseconds since it had the whole turn, by a clock of its
 /// own. -1 where it does not know, or has no such stage.
 typedef struct dv_agent_stages {

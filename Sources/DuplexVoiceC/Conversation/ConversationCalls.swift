@@ -191,6 +191,38 @@ public func dv_conversation_heard(
     }
 }
 
+/// `dv_conversation_caption`.
+@c @implementation
+public func dv_conversation_caption(
+    _ conversation: dv_conversation, _ utterance: UInt32, _ words: UnsafePointer<CChar>?
+) -> dv_status {
+    reporting(to: nil) { () throws(Failure) in
+        guard let words = try unsafe text(words, "text") else { throw .argument("text is null; give the words") }
+        let talk = try ConversationObject.held(conversation).conversation
+        guard talk.caption(words, of: UtteranceID(rawValue: utterance)) else { throw .noAnswer(utterance) }
+    }
+}
+
+/// `dv_conversation_get_caption`.
+@c @implementation
+public func dv_conversation_get_caption(
+    _ conversation: dv_conversation, _ utterance: UInt32, _ place: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ count: UnsafeMutablePointer<Int>?, _ heard: UnsafeMutablePointer<Int>?
+) -> dv_status {
+    reporting(to: nil) { () throws(Failure) in
+        guard unsafe place != nil || capacity == 0, capacity >= 0, let heard = unsafe heard else {
+            throw .argument("text or heard is null, or capacity too large; say where words and number go")
+        }
+        let talk = try ConversationObject.held(conversation).conversation
+        guard let caption = talk.caption(of: UtteranceID(rawValue: utterance)) else { throw .noAnswer(utterance) }
+        if capacity > 0 {
+            unsafe copy(caption.text, into: UnsafeMutableRawBufferPointer(start: place, count: capacity))
+        }
+        if let count = unsafe count { unsafe count.pointee = caption.text.utf8.count }
+        unsafe heard.pointee = caption.heard.utf8.count
+    }
+}
+
 /// `dv_conversation_report_stages`.
 @c @implementation
 public func dv_conversation_report_stages(

@@ -140,6 +140,16 @@ public final class Conversation: Sendable {
     /// How much of an answer has left the DAC by now.
     package func heard(of answer: UtteranceID) -> Duration { core.heard(of: answer) }
 
+    /// As ``SpokenAnswer/caption(_:)``; false where there is no such answer.
+    package func caption(_ text: String, of answer: UtteranceID) -> Bool {
+        guard core.isGiven(answer) else { return false }
+        core.caption(text, of: answer)
+        return true
+    }
+
+    /// As ``SpokenAnswer/currentCaption``.
+    package func caption(of answer: UtteranceID) -> Caption? { core.caption(of: answer) }
+
     /// Tells when the agent's stages of an answer were done; see ``SpokenAnswer/report(_:)``.
     package func report(_ times: AgentStageTimes, of answer: UtteranceID) -> Bool {
         core.agentStages(times, of: answer)
