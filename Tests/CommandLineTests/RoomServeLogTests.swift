@@ -53,4 +53,15 @@ struct RoomServeLogTests {
         let large = try RoomServe.parse(["--dev", "--room-capacity", "100", "--server-capacity", "2000"])
         #expect(large.directory == RoomDirectoryConfiguration(roomCapacity: 100, serverCapacity: 2_000))
     }
+
+    @Test("A token grants both directions, or the one that was asked for")
+    func directions() throws {
+        let token = ["--room", "r", "--identity", "a"]
+        let both = try RoomToken.parse(token).grants
+        #expect(both.canPublish && both.canSubscribe)
+        let listener = try RoomToken.parse(token + ["--listen-only"]).grants
+        #expect(!listener.canPublish && listener.canSubscribe)
+        let speaker = try RoomToken.parse(token + ["--speak-only"]).grants
+        #expect(speaker.canPublish && !speaker.canSubscribe)
+    }
 }

@@ -43,6 +43,7 @@ struct UsageTests {
         Wrong(arguments: call + ["--record-limit", "5"], saying: "--record-limit needs --record"),
         Wrong(arguments: call + ["--record", "r", "--record-limit", "0"], saying: "use 1 to 1048576 MB"),
         Wrong(arguments: token + ["--valid-seconds", "9223372036854775807"], saying: "use 1 to 315360000"),
+        Wrong(arguments: token + ["--listen-only", "--speak-only"], saying: "leave nothing; use one of them"),
         Wrong(arguments: token + ["--valid-seconds", "0"], saying: "--valid-seconds is 0; use 1 to"),
         Wrong(arguments: token + ["--name", String(repeating: "x", count: 129)], saying: "--name has 129 bytes"),
         Wrong(arguments: ["room", "token", "--room", "", "--identity", "a"], saying: "must not be empty"),

@@ -32,6 +32,8 @@ struct RoomToken: AsyncParsableCommand {
     var startsIn = 0
     @Flag(help: "The bearer may listen but not speak.")
     var listenOnly = false
+    @Flag(help: "The bearer may speak but not listen.")
+    var speakOnly = false
     @Flag(help: "Print NDJSON.")
     var json = false
     @OptionGroup var secret: RoomSecret
@@ -46,6 +48,9 @@ struct RoomToken: AsyncParsableCommand {
         guard (-Self.longest...Self.longest).contains(startsIn) else {
             throw ValidationError("--starts-in is \(startsIn); use \(-Self.longest) to \(Self.longest)")
         }
+        guard !listenOnly || !speakOnly else {
+            throw ValidationError("--listen-only and --speak-only leave nothing; use one of them")
+        }
         guard !room.isEmpty, !identity.isEmpty else { throw ValidationError("--room and --identity must not be empty") }
         for (option, text) in [("--room", room), ("--identity", identity), ("--name", name ?? "")]
         where text.utf8.count > RoomProtocol.textLimit {
@@ -56,12 +61,17 @@ struct RoomToken: AsyncParsableCommand {
         }
     }
 
+    /// What the options grant.
+    var grants: TokenGrants {
+        TokenGrants(
+            identity: identity, name: name ?? "", room: room, canPublish: !listenOnly, canSubscribe: !speakOnly,
+            metadata: metadata ?? "")
+    }
+
     func run() async throws {
         try await reportingFailure {
             let issuer = try secret.loadIssuer()
             let start = WallClock.seconds + Int64(startsIn)
-            let grants = TokenGrants(
-                identity: identity, name: name ?? "", room: room, canPublish: !listenOnly, metadata: metadata ?? "")
             do throws(TokenKeyError) {
                 let expires = start + Int64(validSeconds)
                 let token = try issuer.token(for: grants, notBefore: start, expires: expires)
@@ -95,6 +105,7 @@ struct RoomTokenLine: JSONLine {
     var identity: String
     var name: String?
     var canPublish: Bool
+    var canSubscribe: Bool
     var metadata: String?
     /// From when until when it is valid, seconds since 1970.
     var notBefore: Int64
@@ -106,6 +117,7 @@ struct RoomTokenLine: JSONLine {
         identity = grants.identity
         name = grants.name.isEmpty ? nil : grants.name
         canPublish = grants.canPublish
+        canSubscribe = grants.canSubscribe
         metadata = grants.metadata.isEmpty ? nil : grants.metadata
         self.notBefore = notBefore
         self.expires = expires
