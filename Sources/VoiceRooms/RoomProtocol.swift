@@ -60,9 +60,10 @@ public enum RoomTimers {
     /// ended in three keepalives, and not sooner than this: a join that is lost once still has its time.
     package static let shortestAttempt: Duration = .seconds(1)
 
-    /// However often somebody says that the server does not know a client, it asks no more often than this: whoever can
-    /// forge the server's address has it use up none of what it may send.
-    static let doubtInterval: Duration = .milliseconds(100)
+    /// However often somebody says that the server does not know a client, it doubts a path no more often than this:
+    /// whoever can forge the server's address has it use up little of what it may send, and a path is not given up
+    /// because all that asked was lost, as would happen once in so many times.
+    static let doubtInterval: Duration = .seconds(1)
 
     /// A path that the server has closed before the client was in is tried again after this, and then later and later.
     static let shortestRetry: Duration = .milliseconds(250)

@@ -181,10 +181,12 @@ package struct RoomSession: Sendable {
         switch stage {
         case .idle, .ended: nil
         case .arriving(let arrival):
-            earliest(arrival.deadline, arrival.comeback?.attemptEnds, arrival.retryAt, doubt?.ends)
+            earliest(arrival.deadline, arrival.comeback?.attemptEnds, arrival.retryAt, doubt?.asksAt, doubt?.ends)
         case .joined(_, let nextPing):
-            earliest(lastHeard + silenceLimit, nextPing, doubt?.ends, canRenewToken ? tokenClock.asksAt : nil)
-        case .leaving(let deadline): earliest(deadline, doubt?.ends)
+            earliest(
+                lastHeard + silenceLimit, nextPing, doubt?.asksAt, doubt?.ends,
+                canRenewToken ? tokenClock.asksAt : nil)
+        case .leaving(let deadline): earliest(deadline, doubt?.asksAt, doubt?.ends)
         }
     }
 

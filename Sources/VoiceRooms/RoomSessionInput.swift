@@ -6,6 +6,10 @@ internal import VoiceQueue
 extension RoomSession {
     /// Takes the passing of time. Cheap when nothing is due.
     package mutating func handleTimeout(now: Duration) {
+        if isDue(doubt?.asksAt, now) {
+            doubt?.ask(now: now)
+            ping(now: now)
+        }
         switch stage {
         case .idle, .ended: return
         case .arriving(let arrival):
@@ -101,10 +105,9 @@ extension RoomSession {
     /// Somebody at the server's address says that it does not know this client; anyone who can forge that address can.
     /// Asks the server, which has four round trips to answer.
     package mutating func pathDoubted(now: Duration) {
-        if let doubt, doubt.ends != nil || now < doubt.askedAt + RoomTimers.doubtInterval { return }
-        doubt = PathDoubt(
-            askedAt: now, ends: now + max(RoomTimers.shortestRetry, (roundTrips.smoothed ?? .zero) * 4))
-        if state == .joined { ping(now: now) }
+        if let doubt, doubt.ends != nil || now < doubt.began + RoomTimers.doubtInterval { return }
+        doubt = PathDoubt(now: now, patience: max(RoomTimers.shortestRetry, (roundTrips.smoothed ?? .zero) * 4))
+        ping(now: now)
     }
 
     /// The server has shown that it knows this path: what was doubted is settled. It may only have moved.
@@ -314,7 +317,7 @@ extension RoomSession {
         arrival.comeback?.attemptEnds = now + attemptTime
         arrival.joinIsDue = true
         stage = .arriving(arrival)
-        doubt?.ends = nil
+        doubt = nil
         path &+= 1
         lastPing?.isDue = false
         request.rejoin?.handledCount = outbox.handledHere
@@ -322,8 +325,9 @@ extension RoomSession {
     }
 
     private mutating func ping(now: Duration) {
-        guard case .joined(let enteredAt, _) = stage else { return }
-        stage = .joined(enteredAt: enteredAt, nextPing: now + keepaliveInterval)
+        if case .joined(let enteredAt, _) = stage {
+            stage = .joined(enteredAt: enteredAt, nextPing: now + keepaliveInterval)
+        }
         lastPing = (microseconds: UInt64(max(0, now.wholeMicroseconds)), isDue: true)
         outbox.tellHandled()
     }

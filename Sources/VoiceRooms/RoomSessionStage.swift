@@ -60,10 +60,25 @@ struct RoomComeback: Sendable {
     }
 }
 
-/// Somebody says that the server does not know this client.
+/// Somebody says that the server does not know this client. It is asked three times, since a network loses.
 struct PathDoubt: Sendable {
-    /// When the server was asked.
-    let askedAt: Duration
-    /// Until when it must have been heard; nil once it was, or another path is tried.
+    private static let questions = 3
+
+    let began: Duration
+    /// Until when the server must have been heard; nil once it was.
     var ends: Duration?
+    private let pause: Duration
+    private var asked: Duration
+    private var questionsLeft = questions - 1
+
+    /// Begins with the first question.
+    init(now: Duration, patience: Duration) {
+        (began, asked, ends, pause) = (now, now, now + patience, patience / Self.questions)
+    }
+
+    /// When the server is to be asked again.
+    var asksAt: Duration? { ends != nil && questionsLeft > 0 ? asked + pause : nil }
+
+    /// It is asked again.
+    mutating func ask(now: Duration) { (asked, questionsLeft) = (now, questionsLeft - 1) }
 }
