@@ -6,6 +6,7 @@
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // Forward secrecy and authenticated encryption only (RFC 9325 section 4.2); AES-GCM alone, as in SRTP, so that the
 // shortest record is known (DV_DTLS_SHORTEST).
@@ -205,6 +206,13 @@ dv_dtls_result dv_dtls_trusting_client_create(dv_dtls_context **out, const char 
 
 void dv_dtls_fingerprint(const dv_dtls_context *context, uint8_t out[32]) {
     memcpy(out, context->fingerprint, sizeof context->fingerprint);
+}
+
+int64_t dv_dtls_not_after(const dv_dtls_context *context) {
+    const X509 *leaf = SSL_CTX_get0_certificate(context->ssl);
+    struct tm end;
+    if (!leaf || ASN1_TIME_to_tm(X509_get0_notAfter(leaf), &end) != 1) return -1;
+    return timegm(&end);
 }
 
 dv_dtls_context *dv_dtls_context_retain(dv_dtls_context *context) {

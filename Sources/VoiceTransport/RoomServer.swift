@@ -120,6 +120,7 @@ public final class RoomServer: Sendable {
         do throws(ServerIdentityError) {
             let identity = try source.load()
             shared.fingerprint.withLock { $0 = identity.fingerprint }
+            shared.certificateExpires.withLock { $0 = identity.expires }
             return identity
         } catch {
             throw .identity(error)
@@ -129,6 +130,10 @@ public final class RoomServer: Sendable {
     /// What a client pins that shall take this server and no other; nil before the start, and where nothing is
     /// protected.
     public var fingerprint: CertificateFingerprint? { shared.fingerprint.withLock { $0 } }
+
+    /// Until when the certificate in use is valid, seconds since 1970; nil before the start, and where nothing is
+    /// protected.
+    package var certificateExpires: Int64? { shared.certificateExpires.withLock { $0 } }
 
     /// Bytes that the kernel keeps of what comes while the server's thread does not run, where it grants fewer than
     /// ``socketBufferSize``, as `net.core.rmem_max` bounds it for whoever lacks `CAP_NET_ADMIN`; nil where it grants all,
@@ -204,6 +209,7 @@ final class RoomServerShared: Sendable {
     }
 
     let fingerprint = Mutex<CertificateFingerprint?>(nil)
+    let certificateExpires = Mutex<Int64?>(nil)
     /// As `dv_udp_receive_buffer` tells; nil until there is a socket.
     let socketBuffer = Mutex<Int32?>(nil)
     let statistics = Mutex(RoomServerStatistics())

@@ -18,7 +18,7 @@ struct RoomReloadLiveTests {
             folder = try TestFolder()
             folders = try [TestFolder(), TestFolder()]
             authorities = try folders.map { try TestAuthority(in: $0) }
-            identities = try authorities.map { try $0.sign("localhost") }
+            identities = try authorities.map { try $0.sign("localhost", days: 30) }
             try Self.put(identities[0], key: "one", in: folder)
             try folder.speak("in.wav", seconds: 0.2, seed: 1)
             server = try ChildProcess([

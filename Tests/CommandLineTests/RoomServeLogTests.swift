@@ -37,6 +37,16 @@ struct RoomServeLogTests {
         #expect(line.detail.hasPrefix("a join from 192.0.2.1:7900 was refused, and 2 more before it: "))
     }
 
+    @Test("A certificate that was not renewed is told of two weeks before it expires")
+    func certificate() {
+        let day: Int64 = 86_400
+        #expect(CertificateWarning.text(expires: 100 * day, now: 86 * day) == nil)
+        let soon = CertificateWarning.text(expires: 100 * day, now: 86 * day + 1)
+        #expect(soon?.hasPrefix("warning: the certificate expires in 13 days; renew it") == true)
+        let over = CertificateWarning.text(expires: 100 * day, now: 100 * day)
+        #expect(over?.hasPrefix("warning: the certificate has expired") == true)
+    }
+
     @Test("The last line tells what was refused, too")
     func last() {
         var statistics = RoomServerStatistics()

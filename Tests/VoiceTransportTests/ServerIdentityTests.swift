@@ -50,6 +50,13 @@ struct ServerIdentityTests {
         #expect(try source.load().fingerprint == two.identity.fingerprint)
     }
 
+    @Test("knows until when its certificate is valid")
+    func expires() throws {
+        let text = try SelfSignedCertificate(names: ["localhost"], notBefore: 1_700_000_000, lifetime: 86_400).text
+        let identity = try ServerIdentity(certificates: text, key: text, place: ("a", "a"))
+        #expect(identity.expires == 1_700_086_400)
+    }
+
     @Test("is refused where others can read the key or write the folder")
     func modes() throws {
         let folder = try TestFolder()

@@ -61,6 +61,9 @@ dv_dtls_result dv_dtls_trusting_client_create(dv_dtls_context **out, const char 
 /// SHA-256 of the leaf certificate of a server's context.
 void dv_dtls_fingerprint(const dv_dtls_context *context, uint8_t out[32]);
 
+/// Until when the leaf certificate of a server's context is valid, seconds since 1970; -1 where it does not say.
+int64_t dv_dtls_not_after(const dv_dtls_context *context);
+
 /// Lets go of a context; it stays as long as connections of it do. NULL is allowed.
 void dv_dtls_context_release(dv_dtls_context *context);
 

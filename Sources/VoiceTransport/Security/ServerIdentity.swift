@@ -7,6 +7,8 @@ internal import VoiceRealtime
 public struct ServerIdentity: Sendable, CustomStringConvertible {
     /// What a client pins that shall take this server and no other.
     public let fingerprint: CertificateFingerprint
+    /// Until when the certificate is valid, seconds since 1970; nil where it does not say.
+    package let expires: Int64?
     let context: DTLSContext
 
     /// An identity of a certificate, with those of its authorities behind it, and its key, both in PEM.
@@ -34,6 +36,8 @@ public struct ServerIdentity: Sendable, CustomStringConvertible {
         unsafe bytes.withUnsafeMutableBufferPointer { unsafe dv_dtls_fingerprint(made, $0.baseAddress) }
         guard let fingerprint = CertificateFingerprint(bytes: bytes) else { throw .outOfMemory }
         self.fingerprint = fingerprint
+        let end = unsafe dv_dtls_not_after(made)
+        expires = end < 0 ? nil : end
     }
 
     /// The fingerprint; the key is not shown.

@@ -122,6 +122,14 @@ struct RoomServe: AsyncParsableCommand {
                     if let warning = burst.handle(event) { Console.complain(warning) }
                 }
             }
+            let watch = certificate.map { _ in
+                Task {
+                    while true {
+                        Self.warnOfCertificate(server)
+                        try await Task.sleep(for: .seconds(86_400))
+                    }
+                }
+            }
             let teller = statisticsInterval.map { interval in
                 Task {
                     while true {
@@ -132,6 +140,7 @@ struct RoomServe: AsyncParsableCommand {
             }
             // Whoever runs services sends SIGTERM to restart one; Control-C is a person who ends it.
             let signal = await serve(server, verifier, log, until: interruption)
+            watch?.cancel()
             teller?.cancel()
             server.stop(restarting: signal == SIGTERM)
             await follower.value
@@ -161,6 +170,7 @@ struct RoomServe: AsyncParsableCommand {
         do throws(RoomServerError) {
             try server.reloadIdentity()
             if !plaintext { reread.append("the certificate") }
+            if certificate != nil { Self.warnOfCertificate(server) }
         } catch {
             Console.complain("the certificate in use stays: \(Failure(error).message)")
         }
@@ -174,6 +184,11 @@ struct RoomServe: AsyncParsableCommand {
             }
         }
         if !reread.isEmpty { log.reloaded(reread.joined(separator: " and ")) }
+    }
+
+    private static func warnOfCertificate(_ server: RoomServer) {
+        guard let expires = server.certificateExpires else { return }
+        if let warning = CertificateWarning.text(expires: expires, now: WallClock.seconds) { Console.complain(warning) }
     }
 
     /// What the options ask of the rooms.
