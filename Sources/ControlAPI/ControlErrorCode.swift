@@ -45,7 +45,8 @@ package enum ControlErrorCode: String, Sendable, CaseIterable {
         case .unsupportedMediaType: ([415], "usage", false, "send the content-type that the message names")
         case .tooManySessions: ([429], "usage", true, "end a session")
         case .busy: ([429], "system", true, "ask again later")
-        case .noRoomKey: ([409], "configuration", false, "start the server with `--room-secret-file`")
+        case .noRoomKey:
+            ([409], "configuration", false, "start the server with `--room-secret-file` or `--room-key-file`")
         case .partnerAnswers: ([409], "usage", false, "make the session with `\"answers\": \"bot\"`")
         }
     }

@@ -73,7 +73,7 @@ actor ControlDesk {
     private func token(_ json: JSON) throws(ControlError) -> JSON {
         guard let issuer = configuration.issuer else {
             throw ControlError(
-                .noRoomKey, "this server has no key for rooms; start it with --room-secret-file")
+                .noRoomKey, "this server has no key for rooms; start it with --room-secret-file or --room-key-file")
         }
         let grants = TokenGrants(
             identity: json["identity"]?.string ?? "", name: json["name"]?.string ?? "",

@@ -74,4 +74,22 @@ struct RoomServeLogTests {
         let speaker = try RoomToken.parse(token + ["--speak-only"]).grants
         #expect(speaker.canPublish && !speaker.canSubscribe)
     }
+
+    @Test("The control API's tokens are of a room server's own key file")
+    func controlKeys() throws {
+        let folder = try TestFolder()
+        let text = Array("lobby: \(String(repeating: "a", count: 64))\n".utf8)
+        let keys = try folder.write(text, to: "keys")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keys)
+        let command = try ServeControl.parse(["--room-key-file", keys])
+        let issuer = try #require(try command.roomIssuer())
+        let grants = TokenGrants(identity: "a", room: "r")
+        let token = try issuer.token(for: grants, notBefore: 0, expires: 100)
+        let verifier = TokenVerifier(keys: try TokenKeyFile.keys(in: text))
+        guard case .granted(let granted) = verifier.verdict(on: Array(token.utf8), unixTime: 50) else {
+            Issue.record("the room does not take the token")
+            return
+        }
+        #expect(granted.identity == "a" && granted.room == "r")
+    }
 }

@@ -68,6 +68,9 @@ struct UsageTests {
         Wrong(arguments: ["room", "serve", "--dev", "--key-file", "k"], saying: "leave out --secret-file"),
         Wrong(arguments: ["room", "serve", "--dev", "--key", "k"], saying: "leave them out with --dev"),
         Wrong(arguments: ["room", "serve", "--key-file", "k", "--key-id", "k"], saying: "every key is taken"),
+        Wrong(
+            arguments: ["serve-control", "--room-key-file", "k", "--room-secret-file", "s"],
+            saying: "use one of them"),
         Wrong(arguments: ["serve-control", "--room-key", "k"], saying: "--room-key names the secret of"),
         Wrong(arguments: ["graph", "run", "g.json", "--input", "a.wav", "--capture", "hw:0"], saying: "use either"),
         Wrong(arguments: ["talk", "--offline", "--period", "3"], saying: "--period is 3; use 16 to 4800"),

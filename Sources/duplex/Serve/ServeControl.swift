@@ -12,7 +12,7 @@ struct ServeControl: AsyncParsableCommand {
         abstract: "Serve the control API: other programs make sessions, speak, interrupt and take events over HTTP.",
         discussion: """
             A bot in any language makes a session with the sound card of this machine or with a room, is told what is said, has text or sound spoken, and interrupts it. \
-            A partner answers questions as sound files; tokens for rooms are made with --room-secret-file. docs/control.md has examples for curl, and /openapi.json \
+            A partner answers questions as sound files; tokens for rooms are made with --room-secret-file or --room-key-file. docs/control.md has examples for curl, and /openapi.json \
             describes it all.
 
             Clients bring a key as 'Authorization: Bearer KEY': from --key-file, a line 'name: key' for each client, or from DUPLEX_CONTROL_KEY for one. Each client has \
@@ -34,7 +34,9 @@ struct ServeControl: AsyncParsableCommand {
     var keyFile: String?
     @Option(help: "A file whose first line is the secret that signs rooms' tokens.", completion: .file())
     var roomSecretFile: String?
-    @Option(help: "The name of that secret, the tokens' issuer. (default: \(RoomSecret.usualKey))") var roomKey: String?
+    @Option(help: "A file with a room server's keys, 'name: secret' a line, one of which signs.", completion: .file())
+    var roomKeyFile: String?
+    @Option(help: "The name of that key, the tokens' issuer. (default: \(RoomSecret.usualKey))") var roomKey: String?
     @Option(help: "The certificate in PEM, for https.", completion: .file()) var certificate: String?
     @Option(help: "The certificate's private key in PEM.", completion: .file()) var privateKey: String?
     @OptionGroup var parts: OfflineOptions
@@ -44,8 +46,13 @@ struct ServeControl: AsyncParsableCommand {
         guard (certificate == nil) == (privateKey == nil) else {
             throw ValidationError("--certificate and --private-key belong together; give both or neither")
         }
-        guard roomSecretFile != nil || roomKey == nil else {
-            throw ValidationError("--room-key names the secret of --room-secret-file; give both, or leave it out")
+        guard roomSecretFile == nil || roomKeyFile == nil else {
+            throw ValidationError("--room-secret-file and --room-key-file were given; use one of them")
+        }
+        guard roomSecretFile != nil || roomKeyFile != nil || roomKey == nil else {
+            throw ValidationError(
+                "--room-key names the secret of --room-secret-file, or one of --room-key-file; give the file, or leave it out"
+            )
         }
         guard ServerKey.isThisMachine(address) || certificate != nil else {
             throw ValidationError(
@@ -75,11 +82,18 @@ struct ServeControl: AsyncParsableCommand {
         }
     }
 
+    /// What makes tokens for rooms; nil where no key is given. Reads the file.
+    func roomIssuer() throws -> TokenIssuer? {
+        let name = roomKey.map { ["--key", $0] } ?? []
+        if let roomSecretFile {
+            return try RoomSecret.parse(["--secret-file", roomSecretFile] + name).loadIssuer()
+        }
+        return try roomKeyFile.map { try RoomSecret.parse(["--key-file", $0] + name).loadIssuer() }
+    }
+
     private func configured() async throws -> ControlConfiguration {
         let clients = try keyFile.map { try ControlKeys.read($0) } ?? ControlKeys.inEnvironment()
-        let issuer = try roomSecretFile.map { path in
-            try RoomSecret.parse(["--secret-file", path, "--key", roomKey ?? RoomSecret.usualKey]).loadIssuer()
-        }
+        let issuer = try roomIssuer()
         let parts = try parts.make()
         do throws(PartnerError) {
             try await parts.recogniser.prepare()
