@@ -48,8 +48,8 @@ package struct RoomSession: Sendable {
     package var canRenewToken = false
 
     var lastHeard: Duration = .zero
-    /// The ping whose answer is awaited, and whether it has yet to go out.
-    var lastPing: (microseconds: UInt64, isDue: Bool)?
+    /// The ping that went last, or has yet to go out, and the first since the last answer; nil where none is awaited.
+    var lastPing: (first: UInt64, microseconds: UInt64, isDue: Bool)?
 
     /// Requests that are kept until the server has handled them; more are refused to the application.
     static let queueLimit = 576
@@ -193,6 +193,13 @@ package struct RoomSession: Sendable {
     /// As the grant sets it, where that is not too short.
     var keepaliveInterval: Duration {
         max(grant?.keepaliveInterval ?? RoomTimers.keepaliveInterval, RoomTimers.shortestKeepalive)
+    }
+
+    /// After which time a ping that is not answered is repeated: a network loses some, and three intervals without an
+    /// answer are a break.
+    var pingPatience: Duration {
+        let patience = max(keepaliveInterval / 4, RoomTimers.shortestKeepalive, (roundTrips.smoothed ?? .zero) * 2)
+        return min(patience, keepaliveInterval)
     }
 
     /// Three keepalives.

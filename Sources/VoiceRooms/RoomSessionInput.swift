@@ -73,8 +73,12 @@ extension RoomSession {
         switch message {
         case .ping(let microseconds): carrier.send(.pong(microseconds: microseconds))
         case .pong(let microseconds):
-            guard microseconds == lastPing?.microseconds else { return }
+            guard let ping = lastPing, microseconds >= ping.first, microseconds <= ping.microseconds else { return }
             lastPing = nil
+            if case .joined(let enteredAt, _) = stage {
+                let pinged = Duration.microseconds(Int64(ping.microseconds))
+                stage = .joined(enteredAt: enteredAt, nextPing: pinged + keepaliveInterval)
+            }
             let roundTrip = now - .microseconds(Int64(microseconds))
             roundTrips.add(roundTrip)
             carrier.measure(roundTrip)
@@ -319,16 +323,17 @@ extension RoomSession {
         stage = .arriving(arrival)
         doubt = nil
         path &+= 1
-        lastPing?.isDue = false
+        lastPing = nil
         request.rejoin?.handledCount = outbox.handledHere
         request.rejoin?.attempt = path
     }
 
     private mutating func ping(now: Duration) {
         if case .joined(let enteredAt, _) = stage {
-            stage = .joined(enteredAt: enteredAt, nextPing: now + keepaliveInterval)
+            stage = .joined(enteredAt: enteredAt, nextPing: now + pingPatience)
         }
-        lastPing = (microseconds: UInt64(max(0, now.wholeMicroseconds)), isDue: true)
+        let microseconds = UInt64(max(0, now.wholeMicroseconds))
+        lastPing = (first: lastPing?.first ?? microseconds, microseconds: microseconds, isDue: true)
         outbox.tellHandled()
     }
 }

@@ -119,6 +119,21 @@ struct RoomRejoinTests {
         #expect(rooms.clients[alice].session.roster.entries.count == 256)
     }
 
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func aNetworkThatLosesATenthIsNoBreak(seed: UInt64) throws {
+        // Given alice and bob, who have nothing to say to the room, over a network that loses a tenth each way
+        var rooms = try kitchen("alice", "bob", seed: seed)
+        rooms.conditions.loss = .independent(0.1)
+        // When ten minutes pass
+        rooms.run(for: .seconds(600))
+        // Then neither they nor the server have taken the other for lost
+        for client in rooms.clients {
+            #expect(client.session.statistics.reconnections == 0)
+            #expect(client.session.state == .joined)
+        }
+        #expect(!rooms.directoryEvents.contains { if case .lost = $0 { true } else { false } })
+    }
+
     @Test func aDeadServerIsReportedWithinItsTimes() throws {
         var rooms = try kitchen("alice")
         let lost = rooms.now
