@@ -122,6 +122,24 @@ struct EventStreamTests {
         #expect(broadcast.conditions == LiveConditions())
     }
 
+    @Test("what was told of somebody who had gone by then is not told of who has the number now, nor kept without end")
+    func toldLate() {
+        let broadcast = EventBroadcast()
+        let anna = ParticipantID(rawValue: 1)
+        broadcast.post(.participantLeft(anna, nil))
+        broadcast.post(.participantUnreachable(anna))
+        broadcast.post(.streamStalled(anna, true))
+        broadcast.post(.linkQualityChanged(anna, .poor))
+        let ben = Participant(RosterEntry(participant: anna, identity: "ben", name: ""))
+        broadcast.post(.participantJoined(ben))
+        #expect(broadcast.conditions == LiveConditions())
+        // Numbers rise
+        let numbers = (1...UInt32(RoomProtocol.participantLimit + 1)).map { ParticipantID(rawValue: $0) }
+        for number in numbers { broadcast.post(.participantUnreachable(number)) }
+        #expect(broadcast.conditions.isReachable(numbers[0]))
+        #expect(numbers.dropFirst().allSatisfy { !broadcast.conditions.isReachable($0) })
+    }
+
     @Test("of somebody who comes with the number of one who has gone nothing is taken back")
     func takenBack() async {
         let broadcast = EventBroadcast()

@@ -20,17 +20,25 @@ struct LiveConditions: Equatable, Sendable {
         case .speechStarted: isSpeaking = true
         case .speechEnded: isSpeaking = false
         case .echoReadinessChanged(let readiness): echoReadiness = readiness
-        case .participantUnreachable(let participant): unreachable.insert(participant)
+        case .participantUnreachable(let participant): Self.keep(participant, in: &unreachable)
         case .participantReachable(let participant): return unreachable.remove(participant) != nil
-        case .streamStalled(let participant, true): stalled.insert(participant)
+        case .streamStalled(let participant, true): Self.keep(participant, in: &stalled)
         case .streamStalled(let participant, false): return stalled.remove(participant) != nil
-        case .linkQualityChanged(let participant, .poor): poor.insert(participant)
+        case .linkQualityChanged(let participant, .poor): Self.keep(participant, in: &poor)
         case .linkQualityChanged(let participant, .good): return poor.remove(participant) != nil
+        // Something of one who has gone may have been told after that, and another has the number now.
+        case .participantJoined(let participant): forget(participant.id)
         case .participantLeft(let participant, _): forget(participant)
         case .left: forgetAll()
         default: break
         }
         return true
+    }
+
+    /// Keeps as many as a room holds: of more, who came first has gone.
+    private static func keep(_ participant: ParticipantID, in told: inout Set<ParticipantID>) {
+        told.insert(participant)
+        if told.count > RoomProtocol.participantLimit, let first = told.min() { told.remove(first) }
     }
 
     private mutating func forget(_ participant: ParticipantID) {
