@@ -19,7 +19,7 @@ private let strangers = 3
 /// what may be in flight to each, 11,800 bytes, of which a path without protection copies every one by itself.
 private let handling = Budget("a datagram to the server", limit: 300_000)
 private let ticking = Budget("a timeout of the server", limit: 300_000)
-private let forwarding = Budget("a media packet at the server", limit: 500)
+private let forwarding = Budget("a media packet at the server", limit: 800)
 
 /// Datagrams that one input makes the server send at most: as many as may be in flight to each member, and an answer to
 /// each.
