@@ -117,7 +117,7 @@ extension RoomDirectory {
 
     /// Parts a participant and its connection, which the caller finishes or ends.
     private mutating func detach(_ id: ParticipantID) {
-        guard let peer = participants[id]?.peer else { return }
+        guard participants[id]?.peer != nil else { return }
         disconnectMedia(of: id)
         participants[id]?.peer = nil
     }
