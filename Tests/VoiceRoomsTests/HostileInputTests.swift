@@ -1,6 +1,7 @@
 import TestCases
 import Testing
 import VoicePeers
+import VoiceSimulation
 
 @testable import VoiceRooms
 
