@@ -78,7 +78,7 @@ extension EngineConfiguration {
             bitratePerSecond: 64_000, frameDuration: .milliseconds10, usesForwardErrorCorrection: false),
         adaptation: SenderAdaptationPolicy(maximumFrameDuration: .milliseconds10), application: .lowDelay,
         playout: .lowDelay,
-        playoutMargin: PlayoutMargin(first: .milliseconds(1), memory: .seconds(1)))
+        playoutMargin: PlayoutMargin(initial: .milliseconds(1), memory: .seconds(1)))
 
     /// A path with little room: 16 kbit/s, less if listeners report that even this is lost, in packets of 60 ms: in
     /// packets of 20 ms the headers would take more than the sound. The way is some 40 ms longer than ``voiceChat``'s.
