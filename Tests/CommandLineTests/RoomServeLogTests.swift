@@ -3,8 +3,8 @@ import Foundation
 import Testing
 import VoicePeers
 import VoiceRooms
-import VoiceTransport
 
+@testable import VoiceTransport
 @testable import duplex
 
 @Suite("A room server and its operator")
