@@ -25,7 +25,7 @@ struct FollowedPath: Sendable {
     /// server is asked.
     mutating func doubt(now: Duration) {
         isDoubted = true
-        client.heardNothing(now: now)
+        client.doubted(now: now)
     }
 
     /// Something genuine has come by the path, which settles no doubt: it may have been on its way.

@@ -70,7 +70,10 @@ struct ScriptLiveTests {
 
     @Test(
         "a script that is asked for help says how it is used, and builds nothing",
-        arguments: ["package", "package-c", "package-python", "documentation", "api", "test", "train-speech"])
+        arguments: [
+            "package", "package-c", "package-python", "documentation", "api", "test", "train-speech",
+            "train-suppressor",
+        ])
     func help(_ script: String) throws {
         let ended = try TestProgram.run("\(Self.root)/tools/\(script)", ["--help"], in: "/")
         #expect(ended.status == 0 && ended.text.hasPrefix("tools/\(script): "), "\(ended.text)\(ended.complaint)")

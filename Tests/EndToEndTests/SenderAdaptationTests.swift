@@ -158,7 +158,7 @@ struct SenderAdaptationTests {
         let early = adaptive.network(.a).up
         adaptive.run(for: .seconds(3))
         let dropped = adaptive.network(.a).up.droppedByQueue - early.droppedByQueue
-        #expect(dropped > 20)
+        #expect(dropped > 15)
         adaptive.run(for: .seconds(9))
         let encoder = try #require(adaptive.statistics(.a).uplink.encoder)
         #expect(encoder.bitratePerSecond < 40_000)

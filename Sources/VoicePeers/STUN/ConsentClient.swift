@@ -71,7 +71,7 @@ package struct ConsentClient: Sendable {
     private mutating func judgeSilence(now: Duration) {
         guard isAnswered, doubtBegan == nil, now >= lastHeard + Self.patience else { return }
         doubtBegan = now
-        heardNothing(now: now)
+        if retries == 0 { retryQuickly(now: now) }
     }
 
     /// When the socket is suspected to be dead, if nothing comes until then; nil as long as nothing speaks for it.
@@ -90,10 +90,9 @@ package struct ConsentClient: Sendable {
         retryQuickly(now: now)
     }
 
-    /// Nothing has been heard of the server for longer than usual: quick retries, unless they are under way.
-    package mutating func heardNothing(now: Duration) {
-        if retries == 0 { retryQuickly(now: now) }
-    }
+    /// The server is there, and perhaps does not know this side's address: quick retries, from the first, since those
+    /// under way may have come to long pauses. At most ten requests a second, however often it is called.
+    package mutating func doubted(now: Duration) { retryQuickly(now: now) }
 
     private mutating func retryQuickly(now: Duration) {
         (retries, retriesBegan) = (Self.maximumRetries + 1, now)

@@ -294,19 +294,29 @@ struct ConsentTests {
         #expect(path.client.nextTimeout == .milliseconds(300))
     }
 
-    @Test("however often it is hurried, it asks at most ten times a second; silence does not begin a hurry again")
+    @Test("where the server does not know its address, it asks soon, however long the pauses of quick retries have become")
+    func doubtedLate() throws {
+        let path = Path()
+        path.client.addressChanged(now: .zero)
+        for tenths in [0, 1, 3, 7] { #expect(path.request(at: .milliseconds(100 * tenths)) != nil, "\(tenths)") }
+        #expect(path.client.nextTimeout == .milliseconds(1_500))
+        path.client.doubted(now: .milliseconds(900))
+        #expect(path.request(at: .milliseconds(900)) != nil)
+    }
+
+    @Test("however often it is hurried, it asks at most ten times a second")
     func hurriedTooOften() {
         let path = Path()
-        let silent = Path()
-        var (requests, silentRequests) = (0, 0)
+        let doubted = Path()
+        var (requests, doubtedRequests) = (0, 0)
         for millisecond in 0..<1_000 {
             let now = Duration.milliseconds(millisecond)
             path.client.addressChanged(now: now)
             if path.request(at: now) != nil { requests += 1 }
-            silent.client.heardNothing(now: now)
-            if silent.request(at: now) != nil { silentRequests += 1 }
+            doubted.client.doubted(now: now)
+            if doubted.request(at: now) != nil { doubtedRequests += 1 }
         }
-        #expect(requests == 10 && silentRequests == 4)
+        #expect(requests == 10 && doubtedRequests == 10)
     }
 
     @Test(
