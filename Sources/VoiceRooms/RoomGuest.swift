@@ -133,7 +133,7 @@ package struct RoomGuest<Security: PeerSecurity & ~Copyable>: ~Copyable {
                 if session.path == path.number { session.pathClosed(reason, now: now) }
             case .opened(let opened) where opened == path.peer: path.hasOpened = true
             case .doubted(let doubted) where doubted == path.peer: session.pathDoubted(now: now)
-            case .confirmed(let confirmed) where confirmed == path.peer: session.pathConfirmed()
+            case .confirmed(let confirmed) where confirmed == path.peer: session.pathConfirmed(now: now)
             case .opened, .spoke, .moved, .doubted, .confirmed, .closed: break
             }
         }

@@ -114,8 +114,12 @@ extension RoomSession {
         ping(now: now)
     }
 
-    /// The server has shown that it knows this path: what was doubted is settled. It may only have moved.
-    package mutating func pathConfirmed() { doubt?.ends = nil }
+    /// The server has shown that it knows this path: what was doubted is settled. It may only have moved, and a ping
+    /// that went before that has not arrived.
+    package mutating func pathConfirmed(now: Duration) {
+        doubt?.ends = nil
+        if lastPing != nil { ping(now: now) }
+    }
 
     /// Tries another path, later and later.
     private mutating func retry(now: Duration) {
