@@ -294,7 +294,7 @@ struct ConsentTests {
         #expect(path.client.nextTimeout == .milliseconds(300))
     }
 
-    @Test("where the server does not know its address, it asks soon, however long the pauses of quick retries have become")
+    @Test("where the server does not know its address, it asks soon, however long its pauses are by then")
     func doubtedLate() throws {
         let path = Path()
         path.client.addressChanged(now: .zero)
