@@ -8,7 +8,7 @@ import VoiceSignal
 struct NoiseBesideEchoTests {
     /// Mean gain of the bins from 1 to 7 kHz of 50 blocks, after a room at -60 dBFS was heard for a second, of what
     /// these frames say, whose gains were all this before.
-    private static func gain(of samples: [Float], before: Float) -> Float {
+    private static func gain(of samples: [Float], before: Float, softness: Float = 1) -> Float {
         var comfort = ComfortNoise(windowEnergy: AnalysisLine.energy)
         var beside = NoiseBesideEcho()
         var line = AnalysisLine()
@@ -24,7 +24,7 @@ struct NoiseBesideEchoTests {
                 line.push(frames, &transform, into: &spectrum)
                 if isRoom { comfort.listen(spectrum) }
                 gains.fill(before)
-                beside.lower(&gains, of: spectrum, by: comfort)
+                beside.lower(&gains, of: spectrum, by: comfort, softness: softness)
                 guard !isRoom, number >= 50 else { continue }
                 for bin in 20..<140 { sum += gains[bin] / 120 }
             }
@@ -37,6 +37,12 @@ struct NoiseBesideEchoTests {
     @Test("goes down by some 10 dB")
     func room() {
         #expect((0.3...0.45).contains(Self.gain(of: Self.hiss(level: -60), before: 1)))
+    }
+
+    @Test("goes down by some 20 dB beside a talker, who loses nothing by that")
+    func softer() {
+        #expect((0.09...0.2).contains(Self.gain(of: Self.hiss(level: -60), before: 1, softness: 0.3)))
+        #expect(Self.gain(of: Self.hiss(level: -30), before: 1, softness: 0.3) > 0.98)
     }
 
     @Test("what is far above it stays")

@@ -6,7 +6,8 @@ import VoiceSimulation
 /// Of a recorded echo a filter fitted offline explains 3 to 20 dB. What is behind that differs from device to device,
 /// and no model of one is made here: an echo's bands are each turned up and down, by chance and by how loud they are
 /// (multiband compressors, limiters, cancellers in the device's own firmware), it comes by a second way, and noise goes
-/// with it (codecs, buzz). Then a gate or a gain control turns the whole microphone down.
+/// with it (codecs, buzz). A canceller in the device lets it through in pieces, and clocks that are set right move it by
+/// parts of a frame. Then a gate or a gain control turns the whole microphone down.
 struct DeviceSound {
     private static let rate = 16_000.0
     /// Frames for which the gains hold: 2 ms.
@@ -15,17 +16,28 @@ struct DeviceSound {
     private let bands: [Band]
     private let corners: [Double]
     private let secondArrival: (frames: Int, gain: Float)?
+    /// A canceller in the device that lets the echo through now and then: for how long it does and does not, mean
+    /// seconds, and its gain when it does not.
+    private let leaks: (open: Double, closed: Double, gain: Float)?
+    /// By how many frames the echo comes sooner or later, standard deviation, and for how long that holds, seconds.
+    private let jitter: (frames: Double, period: Double)?
+    /// Amplitude of the noise that goes with the echo, and how much of it is taken off its low frequencies, 0...1.
     private let noise: Float
+    private let noiseTilt: Float
     private let gate: (threshold: Double, gain: Double)?
 
     /// A device that is drawn at random.
     init(_ draw: inout SeededGenerator) {
-        let count = 1 + Int(draw.uniform() * 4)
+        let count = 1 + Int(draw.uniform() * 5)
         corners = (1..<max(count, 2)).map { _ in exp(draw.uniform(in: log(300.0)...log(5_000))) }.sorted().prefix(
             count - 1
         )
         .map { $0 }
-        let fluctuation = draw.chance(0.75) ? draw.uniform(in: 0.3...4.5) : 0
+        let fluctuation = draw.chance(0.75) ? draw.uniform(in: 0.3...5.5) : 0
+        jitter =
+            draw.chance(0.4)
+            ? (exp(draw.uniform(in: log(0.03)...log(0.8))), exp(draw.uniform(in: log(0.01)...log(0.6)))) : nil
+        noiseTilt = draw.chance(0.6) ? Float(draw.uniform(in: 0...0.95)) : 0
         let ratio = draw.chance(0.5) ? draw.uniform(in: 1.3...10) : 1
         bands = (0..<count).map { _ in
             Band(
@@ -37,7 +49,13 @@ struct DeviceSound {
         secondArrival =
             draw.chance(0.25)
             ? (Int(draw.uniform(in: 80...960)), Float(draw.uniform(in: -0.9...0.9))) : nil
-        noise = draw.chance(0.4) ? Float(pow(10, draw.uniform(in: -32 ... -9) / 20)) : 0
+        noise = draw.chance(0.55) ? Float(pow(10, draw.uniform(in: -32 ... -7) / 20)) : 0
+        leaks =
+            draw.chance(0.15)
+            ? (
+                exp(draw.uniform(in: log(0.03)...log(1.0))), exp(draw.uniform(in: log(0.05)...log(1.5))),
+                Float(pow(10, draw.uniform(in: -45 ... -8) / 20))
+            ) : nil
         gate = draw.chance(0.15) ? (draw.uniform(in: -12...6), pow(10, draw.uniform(in: -18 ... -4) / 20)) : nil
     }
 
@@ -59,14 +77,56 @@ struct DeviceSound {
             band.turn(&part, hold: Self.hold, rate: Self.rate, &draw)
             for index in made.indices { made[index] += part[index] }
         }
+        if let leaks { Self.leak(&made, leaks, &draw) }
+        if let jitter { made = Self.jittered(made, jitter, &draw) }
         guard noise > 0 else { return made }
-        var rough: Float = 0
+        var (rough, last): (Float, Float) = (0, 0)
         for index in made.indices {
             // Noise that goes with the envelope: what a codec makes of a sound that it has no bits for.
             rough += 0.02 * (abs(made[index]) - rough)
-            made[index] += noise * (0.6 * made[index] + rough) * Float(draw.gaussian())
+            let white = noise * (0.6 * made[index] + rough) * Float(draw.gaussian())
+            made[index] += white - noiseTilt * last
+            last = white
         }
         return made
+    }
+
+    /// An echo that comes a little sooner and later. Low frequencies hardly notice; of high ones no filter explains
+    /// anything any more. Between frames: the cubic of E. Catmull and R. Rom, "A class of local interpolating splines",
+    /// 1974.
+    private static func jittered(
+        _ echo: [Float], _ jitter: (frames: Double, period: Double), _ draw: inout SeededGenerator
+    ) -> [Float] {
+        let keep = exp(-1 / (jitter.period * rate))
+        let innovation = jitter.frames * (1 - keep * keep).squareRoot()
+        var (target, shift) = (0.0, 0.0)
+        var made = echo
+        for index in 6..<max(6, echo.count - 6) {
+            target = keep * target + innovation * draw.gaussian()
+            shift += 0.03 * (target - shift)
+            let position = Double(index) - 1.5 + min(2.5, max(-2.5, shift))
+            let whole = Int(position)
+            let part = Float(position - Double(whole))
+            let (before, from, to, after) = (echo[whole - 1], echo[whole], echo[whole + 1], echo[whole + 2])
+            let curve = 2 * before - 5 * from + 4 * to - after + part * (3 * (from - to) + after - before)
+            made[index] = from + 0.5 * part * (to - before + part * curve)
+        }
+        return made
+    }
+
+    private static func leak(
+        _ echo: inout [Float], _ leaks: (open: Double, closed: Double, gain: Float), _ draw: inout SeededGenerator
+    ) {
+        var (isOpen, left, gain) = (true, 0, Float(1))
+        for index in echo.indices {
+            if left == 0 {
+                isOpen.toggle()
+                left = 1 + Int(-log(1 - draw.uniform()) * (isOpen ? leaks.open : leaks.closed) * rate)
+            }
+            left -= 1
+            gain += 0.01 * ((isOpen ? 1 : leaks.gain) - gain)
+            echo[index] *= gain
+        }
     }
 
     /// Gain of each frame by which a gate that hears the echo turns the microphone down; nil: there is none.

@@ -37,6 +37,8 @@ struct TrainingCall {
         }
         var talk = Self.nearSound(nearDecibels, voices, cast, oddities: cast == .odd ? 0.9 : 0.15, &draw)
         if isDevice, draw.chance(0.6) { talk = Self.reverberant(talk, &draw) }
+        if isDevice, draw.chance(0.8) { Self.colour(&talk, &draw) }
+        if isDevice, draw.chance(0.8) { Self.colour(&spoken, &draw) }
         let played = draw.chance(0.1) ? try CodecPassage.decoded(spoken) : spoken
         try render(seed, conditions, played: played, spoken: spoken, talk: talk, &draw)
         if isDevice { pass(through: DeviceSound(&draw), &draw) }
@@ -145,6 +147,29 @@ struct TrainingCall {
         return heard
     }
 
+    /// A talk as another microphone hears it, or another throat makes it: its bass and its treble up or down, as loud as
+    /// before.
+    private static func colour(_ sound: inout [Float], _ draw: inout SeededGenerator) {
+        func weight(_ hertz: ClosedRange<Double>) -> Float {
+            Float(1 - exp(-2 * .pi * exp(draw.uniform(in: log(hertz.lowerBound)...log(hertz.upperBound))) / 48_000))
+        }
+        let (low, high) = (weight(200...600), weight(1_200...5_000))
+        let bass = Float(pow(10, draw.uniform(in: -8...9) / 20))
+        let treble = Float(pow(10, draw.uniform(in: -6...12) / 20))
+        var (lows, middles, before, after): (Float, Float, Float, Float) = (0, 0, 1e-9, 1e-9)
+        for index in sound.indices {
+            let value = sound[index]
+            lows += low * (value - lows)
+            middles += high * (value - middles)
+            let made = bass * lows + (middles - lows) + treble * (value - middles)
+            before += value * value
+            after += made * made
+            sound[index] = made
+        }
+        let gain = (before / after).squareRoot()
+        for index in sound.indices { sound[index] *= gain }
+    }
+
     /// A far room's noise, between white and the low rumble of a fan.
     private static func hiss(_ decibels: Double, _ draw: inout SeededGenerator) -> [Float] {
         let pole = draw.uniform(in: 0...0.97)
@@ -161,7 +186,7 @@ struct TrainingCall {
     /// The room's noise where devices are: the echo is seldom far above it.
     private static func noise(beside echoDecibels: Double, _ draw: inout SeededGenerator) -> AmbientNoise {
         let colours = AmbientNoise.Colour.allCases
-        let level = min(-38, max(-85, echoDecibels - draw.uniform(in: 3...42)))
+        let level = min(-38, max(-85, echoDecibels - draw.uniform(in: 1...36)))
         return AmbientNoise(colours[Int(draw.uniform() * Double(colours.count))], levelDecibels: level)
     }
 
@@ -282,11 +307,11 @@ struct TrainingCall {
     }
 }
 
-/// From 48 to 16 kHz, by a windowed sinc of 97 taps.
+/// From 48 to 16 kHz, by a windowed sinc of 193 taps.
 private enum ThirdRate {
-    private static let half = 48
+    private static let half = 96
     /// Cut-off, of half the sample rate.
-    private static let cutoff = 0.31
+    private static let cutoff = 0.32
     private static let taps: [Float] = {
         let taps = (-half...half).map { index -> Double in
             let angle = Double.pi * cutoff * Double(index)

@@ -1,9 +1,10 @@
 """Trains the network that judges what is left of an echo while both talk, and writes its weights.
 
-train_double_talk.py FOLDER --held-out RECORDS --output double-talk-network.bin --checkpoint FILE [--minutes 60]
+train_double_talk.py FOLDER --held-out RECORDS --output double-talk-network.bin --checkpoint FILE [--minutes 60] [--start FILE]
 
 FOLDER holds files of SuppressorTraining (NAME.records): calls of 1600 blocks, a record of 16-bit floats for each block (SuppressorLesson.swift). Files
-that come while it trains are learned from as well. Training goes on from the checkpoint if there is one, and writes both files every few minutes.
+that come while it trains are learned from as well. Training goes on from the checkpoint if there is one, else from the weights of --start, else from
+chance, and writes both files every few minutes.
 It runs where JAX does: on a core, or on an accelerator. DoubleTalkNetwork.swift describes the network and reads the file.
 """
 
@@ -22,6 +23,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+import hearing
+
 BINS, PADDED_BINS, BLOCKS = 161, 168, 1600
 FEATURES, PER_BIN = 7 * 31 + 5 + 2 * 31 + 1, 13
 RECORD = FEATURES + (PER_BIN + 6) * BINS
@@ -33,12 +36,17 @@ MARK = 0x4E544456
 PIECE, WARM_UP = 240, 40
 # Amplitudes are compared by this power of them, as they are heard.
 COMPRESSION = 0.3
-# Amplitude of the room's noise in the target while an echo is louder than it.
-NOISE = 0.3
+# Amplitude of the room's noise in the target: it is to be down wherever there may be an echo. Where there can be none, the network is not asked.
+NOISE = 0.15
 # Signal to distortion, dB, above which more is not worth anything.
 MOST_SDR = 22.0
-# Bins count less where speech has little: below 100 Hz and above 6 kHz.
-WEIGHTS = np.where(np.arange(BINS) < 2, 0.1, np.where(np.arange(BINS) < 120, 1, 0.6)).astype(np.float32)
+# Bins count less where speech has little: below 100 Hz and above 7.8 kHz.
+WEIGHTS = np.where(np.arange(BINS) < 2, 0.1, np.where(np.arange(BINS) < 156, 1, 0.6)).astype(np.float32)
+# What of a difference is heard, and of what was added: in PESQ's units by a fit (hearing.py).
+HEARD, ADDED = 0.2, 0.03
+# Blocks between the places where a piece may begin; how much likelier one is in which somebody talks beside an echo, and the range of the
+# talker's level over what is left of that, dB.
+STRIDE, BESIDE_ECHO, TALKER_OVER_ECHO = 20, 6, (-8, 18)
 LEAST_GAIN = 1e-3
 
 
@@ -49,26 +57,46 @@ def read(path):
     return list(records[: whole * RECORD * BLOCKS].reshape(whole, BLOCKS, RECORD))
 
 
+def chances(call):
+    """How likely a piece is to begin at each STRIDE of a call."""
+    spectra = np.asarray(call[:, FEATURES + PER_BIN * BINS :], np.float32).reshape(BLOCKS, 3, 2, BINS)[..., 4:] / SCALE
+    error, talk, noise = spectra.swapaxes(0, 1)
+    talker, left = ((s**2).sum((1, 2)) for s in (talk, error - talk - noise))
+
+    def chance(first):
+        said, echo = talker[first + WARM_UP : first + PIECE], left[first + WARM_UP : first + PIECE]
+        over = 10 * np.log10((said.sum() + 1e-3) / (echo.sum() + 1e-3))
+        return BESIDE_ECHO if (said > 0.1).mean() > 0.25 and TALKER_OVER_ECHO[0] < over < TALKER_OVER_ECHO[1] else 1
+
+    return [chance(first) for first in range(0, BLOCKS - PIECE + 1, STRIDE)]
+
+
 class Calls:
     """The calls of a folder, which grows."""
 
     def __init__(self, folder):
-        self.folder, self.known, self.all = pathlib.Path(folder), set(), []
+        self.folder, self.known, self.all, self.chances = pathlib.Path(folder), set(), [], []
+        self.sums = np.zeros(0)
 
     def look(self):
         for path in sorted(self.folder.glob("*.records")):
             if path not in self.known:
                 self.known.add(path)
-                self.all += read(path)
+                more = read(path)
+                self.chances += [chance for call in more for chance in chances(call)]
+                self.all += more
+                self.sums = np.cumsum(self.chances) / np.sum(self.chances)
         return self
 
     def draw(self, draw, batch):
         """Pieces of random calls, some of them from the beginning: batch x PIECE x RECORD."""
-        drawn = draw.integers(0, len(self.all), batch)
-        first = np.where(draw.random(batch) < 0.15, 0, draw.integers(0, BLOCKS - PIECE + 1, batch))
+        sums = self.sums
+        call, place = np.divmod(np.searchsorted(sums, draw.random(batch)), (BLOCKS - PIECE) // STRIDE + 1)
+        first = np.minimum(STRIDE * place + draw.integers(0, STRIDE, batch), BLOCKS - PIECE)
+        first[draw.random(batch) < 0.1] = 0
         pieces = np.empty((batch, PIECE, RECORD), np.float16)
-        for piece, call, at in zip(pieces, drawn, first):
-            piece[:] = self.all[call][at : at + PIECE]
+        for piece, number, at in zip(pieces, call, first):
+            piece[:] = self.all[number][at : at + PIECE]
         return pieces
 
 
@@ -160,7 +188,7 @@ def gains(network, scaling, bands, bins):
     return gain.swapaxes(0, 1)
 
 
-def parts(records, scaling):
+def parts(records):
     records = records.astype(jnp.float32)
     rest = records[..., FEATURES:]
     bins = rest[..., : PER_BIN * BINS].reshape(*records.shape[:-1], PER_BIN, BINS)
@@ -180,13 +208,10 @@ def smooth(gain):
 
 
 def loss(network, scaling, records, price):
-    bands, bins, error, talk, noise = parts(records, scaling)
+    bands, bins, error, talk, noise = parts(records)
     gain = smooth(gains(network, scaling, bands, bins))[:, WARM_UP:]
     error, talk, noise = error[:, WARM_UP:], talk[:, WARM_UP:], noise[:, WARM_UP:]
-    left = error - talk - noise
-    # Noise is to stay where there is no echo, and to be down where there is.
-    share = power(noise) / (power(noise) + power(left) + 1e-9)
-    target = talk + noise * (NOISE + (1 - NOISE) * share)[..., None, :]
+    target = talk + NOISE * noise
     found = gain[..., None, :] * error
     p_target, p_found = power(target) + 1e-7, power(found) + 1e-7
     m_target, m_found = p_target ** (COMPRESSION / 2), p_found ** (COMPRESSION / 2)
@@ -206,7 +231,14 @@ def loss(network, scaling, records, price):
     heard = energy(power(talk)) > 10 ** -1.0
     ratio = 10 * jnp.log10((signal + 1e-3) / (distortion + 10 ** (-MOST_SDR / 10) * signal + 1e-3))
     sdr = (ratio * heard).sum() / (heard.sum() + 1)
-    return spectral - price[3] * sdr, (spectral, sdr)
+    talks = heard.sum(1) > 1.5
+    said = power(talk).sum(-1)
+    loud = said > 1e-3 * jnp.percentile(said, 97, axis=1, keepdims=True)
+    active = jnp.maximum(1.0, (said * loud).sum(1) / (loud.sum(1) + 1e-6))
+    # A root has no slope at zero.
+    all_of_it, added = (jnp.sqrt((d**2).mean(1) + 1e-6) for d in hearing.disturbances(power(target), power(found), active))
+    disturbed = ((HEARD * all_of_it + ADDED * added) * talks).sum() / (talks.sum() + 0.1)
+    return spectral - price[3] * sdr + price[4] * disturbed, (spectral, sdr, disturbed)
 
 
 def padded(weights, bias=None):
@@ -237,16 +269,54 @@ def write(path, network, scaling):
     os.replace(path + ".new", path)
 
 
+def load(path):
+    """What `write` wrote: a network and its scaling."""
+    data, at = pathlib.Path(path).read_bytes(), 0
+
+    def take(kind, *shape):
+        nonlocal at
+        values = np.frombuffer(data, kind, int(np.prod(shape)), at).reshape(shape)
+        at += values.nbytes
+        return np.array(values, np.float32)
+
+    def dense(inputs, outputs):
+        padded_outputs = outputs + -outputs % 8
+        bias, scale = take("<f4", padded_outputs), take("<f4", padded_outputs)
+        return jnp.asarray((take(np.int8, inputs, padded_outputs) * scale)[:, :outputs]), jnp.asarray(bias[:outputs])
+
+    mark, features, width, units, per_bin, bin_width, bin_units, middle = np.frombuffer(data, "<i4", 8)
+    at += 32
+    if (mark, features, per_bin) != (MARK, FEATURES, PER_BIN):
+        raise SystemExit(f"{path}: not a network of these features")
+    mean, slope, bin_mean, bin_slope = (take("<f4", count) for count in (FEATURES, FEATURES, PER_BIN, PER_BIN))
+    joined = units + width
+    sizes = dict(
+        entry=(FEATURES, width), entry_gates=(width, 3 * units), state_gates=(units, 3 * units), exit=(joined, BINS), common=(joined, bin_width)
+    )
+    network = {name: dense(*size) for name, size in sizes.items()}
+    network["own"] = jnp.asarray(take("<f4", PER_BIN, PADDED_BINS)[:, :BINS])
+    network["bin_entry"] = jnp.asarray(take("<f4", 3 * PER_BIN, bin_width))
+    for name, inputs, outputs in (
+        ("bin_gates", bin_width, 2 * bin_units), ("bin_middle", 3 * bin_units, middle), ("middle_gates", middle, 2 * middle)
+    ):
+        network[name] = jnp.asarray(take("<f4", inputs, outputs)), jnp.asarray(take("<f4", outputs))
+    network["bin_exit"] = jnp.asarray(take("<f4", 3 * middle))
+    return network, ((mean, 1 / slope), (bin_mean, 1 / bin_slope))
+
+
 def train(calls, held, options):
     draw = np.random.default_rng(options.seed)
-    some = np.stack([call[::53] for call in calls.all[:: max(1, len(calls.all) // 200)]])
-    bands, bins, *_ = parts(jnp.asarray(some), None)
-    scaling = (
-        (np.asarray(bands.mean((0, 1))), np.asarray(bands.std((0, 1))) + 1e-2),
-        (np.asarray(bins.mean((0, 1, 3))), np.asarray(bins.std((0, 1, 3))) + 1e-2),
-    )
+    if options.start:
+        network, scaling = load(options.start)
+    else:
+        some = np.stack([call[::53] for call in calls.all[:: max(1, len(calls.all) // 200)]])
+        bands, bins, *_ = parts(jnp.asarray(some))
+        scaling = (
+            (np.asarray(bands.mean((0, 1))), np.asarray(bands.std((0, 1))) + 1e-2),
+            (np.asarray(bins.mean((0, 1, 3))), np.asarray(bins.std((0, 1, 3))) + 1e-2),
+        )
+        network = initial(jax.random.PRNGKey(options.seed), options.width, options.units, options.bin_width, options.bin_units, options.middle)
     price = tuple(options.price)
-    network = initial(jax.random.PRNGKey(options.seed), options.width, options.units, options.bin_width, options.bin_units, options.middle)
     optimizer = optax.chain(
         optax.clip_by_global_norm(1.0), optax.scale_by_adam(b2=0.995), optax.add_decayed_weights(1e-4), optax.scale(-1.0)
     )
@@ -266,13 +336,21 @@ def train(calls, held, options):
         average = jax.tree.map(lambda a, n: a + 0.01 * (n - a), average, network)
         return network, average, state, told
 
+    def put(network):
+        if options.average_with:
+            other, its_scaling = load(options.average_with)
+            if not all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(its_scaling), jax.tree.leaves(scaling))):
+                raise SystemExit(f"{options.average_with}: scales its features otherwise; --start it, and what comes of that can be averaged with it")
+            network = jax.tree.map(lambda a, b: (a + b) / 2, network, other)
+        write(options.output, network, scaling)
+
     unseen = np.stack([call[start : start + PIECE] for call in held for start in (200, 700, 1200)])
 
     def save():
         with open(options.checkpoint + ".new", "wb") as file:
             pickle.dump((jax.tree.map(np.asarray, network), jax.tree.map(np.asarray, state), step, spent, scaling, average), file)
         os.replace(options.checkpoint + ".new", options.checkpoint)
-        write(options.output, average, scaling)
+        put(average)
 
     # What a step costs is not known beforehand: the rate follows the time.
     begun, last, told_of = time.time() - spent, time.time(), []
@@ -296,12 +374,13 @@ def train(calls, held, options):
             held_out = np.mean([judge(average, unseen[at : at + 6]) for at in range(0, len(unseen), 6)], 0)
             learned = np.mean(np.array(told_of[-200:]), 0)
             print(
-                f"{step} steps, {spent / 60:.1f} min, {len(calls.all)} calls: {learned[0]:.5f} {learned[1]:.2f} dB, held out {held_out[0]:.5f} {held_out[1]:.2f} dB",
+                f"{step} steps, {spent / 60:.1f} min, {len(calls.all)} calls: {learned[0]:.5f} {learned[1]:.2f} dB {learned[2]:.4f}, "
+                f"held out {held_out[0]:.5f} {held_out[1]:.2f} dB {held_out[2]:.4f}",
                 flush=True,
             )
             save()
     # Of a training that was over before, too.
-    write(options.output, average, scaling)
+    put(average)
 
 
 def main():
@@ -321,8 +400,12 @@ def main():
     parser.add_argument("--bin-units", type=int, default=32, help="of its first recurrent layer")
     parser.add_argument("--middle", type=int, default=16, help="of its second recurrent layer")
     parser.add_argument(
-        "--price", type=float, nargs=4, default=(2.0, 2.0, 1.0, 0.002),
-        help="of echo that is left where nobody talks, of a talker who is lost, of the complex spectrum, of a dB",
+        "--price", type=float, nargs=5, default=(2.0, 2.0, 1.0, 0.002, 0.03),
+        help="of echo that is left where nobody talks, of a talker who is lost, of the complex spectrum, of a dB, of what is heard of a difference",
+    )
+    parser.add_argument("--start", help="weights from which to go on where there is no checkpoint; their layers' sizes count")
+    parser.add_argument(
+        "--average-with", metavar="FILE", help="weights from which --start once came: what is written lies in the middle between them and what was learned"
     )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -31,7 +31,7 @@ struct DoubleTalkShare {
     var near: Range = (0.1, 0.4)
     /// Where none is heard, and where one surely is.
     var alone: Powers = (0.3, 1)
-    var both: Powers = (0.85, 0.4)
+    var both: Powers = (0.85, 0.2)
 
     /// Whether no gain is below the network's own where a near end surely is.
     var keepsTalker = true

@@ -20,11 +20,15 @@ struct NoiseBesideEcho: ~Copyable {
     private var power = RealVector(count: Spectrum.bins)
 
     /// Lowers gains by what of a block is noise, as soon as the noise is known.
-    mutating func lower(_ gains: inout RealVector, of left: borrowing Spectrum, by noise: borrowing ComfortNoise) {
+    ///
+    /// - Parameter softness: factor of the lowest gain, 0...1.
+    mutating func lower(
+        _ gains: inout RealVector, of left: borrowing Spectrum, by noise: borrowing ComfortNoise, softness: Float
+    ) {
         guard noise.isKnown else { return }
         precondition(gains.count == Spectrum.bins)
         power.write(powersOf: left)
         unsafe vk_lower_noise(
-            power.start, noise.noise.start, Self.decision, Self.least, passed.start, gains.start)
+            power.start, noise.noise.start, Self.decision, softness * Self.least, passed.start, gains.start)
     }
 }

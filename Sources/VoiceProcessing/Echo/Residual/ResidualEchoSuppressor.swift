@@ -61,6 +61,9 @@ struct ResidualEchoSuppressor: ~Copyable {
         /// evaluation's rooms (seeds 1, 7), and of 3.7, 4.1, 4.1, and 4.4 with 1, with a loudspeaker driven hard; ERLE,
         /// which takes the noise for echo, fell from 41.3 to 38.9, 37.4, 35.5 dB.
         var comfortNoise: Float = 0.33
+        /// Amplitude of the room's noise beside a near end, over the one beside an echo alone: a talker hides what is
+        /// missing, and what is left is taken for something added to them (docs/decisions/112).
+        var noiseBesideTalker: Float = 0.3
         /// Gain while an echo is assumed of which nothing is known.
         var unsure: Float = 0.03
         /// Whether the gains are put to work; otherwise what the linear stage leaves comes out, as late as ever.
@@ -189,11 +192,13 @@ struct ResidualEchoSuppressor: ~Copyable {
         estimate.uncertainty.copy(from: uncertainty)
         estimate.unexplained = presence.unexplained
         estimate.doubt += (1 - estimate.doubt) / tuning.doubtBlocks
-        // Beside an echo of which nothing is known, nothing is known of the room either.
-        let isHeard = presence.isLive && tuning.isApplied && !isUnsure
-        comfort.level = isHeard ? tuning.comfortNoise / estimate.doubt : 0
         talk.observe(error: error, echo: echo, mic: mic)
         judgeNear()
+        // Between two words the room stays as soft as beside them.
+        let softness = 1 - talk.conversation * (1 - talk.farOnly) * (1 - tuning.noiseBesideTalker)
+        // Beside an echo of which nothing is known, nothing is known of the room either.
+        let isHeard = presence.isLive && tuning.isApplied && !isUnsure
+        comfort.level = isHeard ? softness * tuning.comfortNoise / estimate.doubt : 0
         scattered.observe(error: error, echo: echo, talk: talk)
         findEstimate()
         // Where there can be no echo, the room is heard alone.
@@ -201,7 +206,7 @@ struct ResidualEchoSuppressor: ~Copyable {
         // Where there can be no echo, a network that looks for one has nothing to say. It runs all the same: what it
         // remembers of a call must be there when the next echo comes.
         combineOpinions(presence.isLive ? tuning.doubleTalk : .none)
-        if presence.isLive, !isUnsure { noise.lower(&gain, of: error, by: comfort) }
+        if presence.isLive, !isUnsure { noise.lower(&gain, of: error, by: comfort, softness: softness) }
         makeFilter(presence: presence.presence, isUnsure: isUnsure, &transform)
         apply(newError, newMic, presence.presence, into: &output)
         comfort.add(to: &output)
