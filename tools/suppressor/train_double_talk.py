@@ -1,6 +1,6 @@
 """Trains the network that judges what is left of an echo while both talk, and writes its weights.
 
-train_double_talk.py FOLDER --held-out RECORDS --output double-talk-network.bin --checkpoint FILE [--minutes 60] [--start FILE]
+train_double_talk.py FOLDER --held-out RECORDS --output double-talk-network.bin --checkpoint FILE [--minutes 60] [--start FILE] [--average-with FILE]
 
 FOLDER holds files of SuppressorTraining (NAME.records): calls of 1600 blocks, a record of 16-bit floats for each block (SuppressorLesson.swift). Files
 that come while it trains are learned from as well. Training goes on from the checkpoint if there is one, else from the weights of --start, else from
