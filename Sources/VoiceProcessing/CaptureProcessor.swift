@@ -3,8 +3,8 @@ import VoiceSignal
 
 /// Processes the microphone in blocks of 10 ms against what the loudspeaker played.
 ///
-///     capture ───> bounds ─> EchoStage ─> OutputSplice ─> NearEndStages ─> out
-///     reference ─> bounds ───────┘             noise, gain, speech
+///     capture ───> bounds ─> HighPass ─> EchoStage ─> OutputSplice ─> HighPass ─> NearEndStages ─> out
+///     reference ─> bounds ───────────────────┘                                    noise, gain, speech
 ///
 /// One owner: the thread that calls ``run(capture:reference:delay:)`` also calls `apply` and reads the properties; for
 /// this engine the media thread. Nothing is allocated per block.
@@ -24,6 +24,7 @@ public final class CaptureProcessor {
     private let stage: any EchoStage
     private var far: RealVector
     private var splice: OutputSplice
+    private var highPass: HighPass
     private var stages: NearEndStages?
     /// The delay of `stages`, whose look at it would copy them.
     private var nearEndDelay: Int
@@ -55,6 +56,7 @@ public final class CaptureProcessor {
         self.sampleRate = sampleRate
         self.traits = traits
         self.stage = stage
+        highPass = HighPass(sampleRate: sampleRate, isOn: traits.leftToNearEnd(active).highPass)
         self.stages = stages
         self.hasNeuralNoise = neuralNoise
         requestedSettings = requested
@@ -87,6 +89,7 @@ public final class CaptureProcessor {
         let next = resolved(requested)
         guard next != activeSettings else { return requestedSettings = requested }
         if let hold = try stage.apply(next) { splice.begin(hold: hold) }
+        highPass.isOn = traits.leftToNearEnd(next).highPass
         stages?.apply(traits.leftToNearEnd(next))
         nearEndDelay = stages?.delay ?? 0
         requestedSettings = requested
@@ -121,6 +124,7 @@ public final class CaptureProcessor {
         far.write(bounded: reference)
         var report = ProcessingReport(inputLevel: decibelsFullScale(of: capture.span), outputLevel: silenceLevel)
         report.referenceLevel = decibelsFullScale(of: far.span.extracting(first: reference.count))
+        highPass.run(microphone: &capture)
         stage.run(
             capture: &capture, reference: far.span.extracting(first: reference.count),
             delay: max(0, min(sampleRate, delay)), report: &report)
@@ -128,6 +132,7 @@ public final class CaptureProcessor {
         // A client's stage may return anything.
         SampleBounds.bound(&capture)
         splice.run(&capture)
+        highPass.run(cancelled: &capture)
         stages?.run(&capture, report: &report)
         report.outputLevel = decibelsFullScale(of: capture.span)
         report.processingDelay = processingDelay

@@ -103,7 +103,8 @@ public struct ProcessingSettings: BitwiseCopyable, Equatable, Sendable {
     public var noiseMethod: NoiseMethod
     /// The gain control.
     public var gain: Gain
-    /// Whether what lies below about 80 Hz, and any constant offset, is removed.
+    /// Whether what lies below about 75 Hz, and any constant offset, is removed; where the microphone rumbles, what
+    /// lies below up to 130 Hz.
     public var highPass: Bool
     /// Voice detection.
     public var voiceDetection: VoiceDetection

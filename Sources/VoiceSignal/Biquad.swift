@@ -12,12 +12,36 @@ package struct Biquad: BitwiseCopyable {
         (self.b0, self.b1, self.b2, self.a1, self.a2) = (b0, b1, b2, a1, a2)
     }
 
-    /// Butterworth's high-pass by the bilinear transform: 3 dB down at `hertz`, 12 dB per octave below.
-    package static func highPass(hertz: Double, sampleRate: Double) -> Biquad {
+    /// A high-pass by the bilinear transform, 12 dB per octave below `hertz`, where its amplitude is `quality`:
+    /// Butterworth's, 3 dB down there, unless another is named.
+    package static func highPass(
+        hertz: Double, sampleRate: Double, quality: Double = 0.5.squareRoot()
+    ) -> Biquad {
         let k = tan(.pi * hertz / sampleRate)
-        let a0 = 1 + k * 2.0.squareRoot() + k * k
+        let a0 = 1 + k / quality + k * k
         return Biquad(
-            b0: 1 / a0, b1: -2 / a0, b2: 1 / a0, a1: 2 * (k * k - 1) / a0, a2: (1 - k * 2.0.squareRoot() + k * k) / a0)
+            b0: 1 / a0, b1: -2 / a0, b2: 1 / a0, a1: 2 * (k * k - 1) / a0, a2: (1 - k / quality + k * k) / a0)
+    }
+
+    /// The low-pass that goes with it.
+    package static func lowPass(
+        hertz: Double, sampleRate: Double, quality: Double = 0.5.squareRoot()
+    ) -> Biquad {
+        let k = tan(.pi * hertz / sampleRate)
+        let a0 = 1 + k / quality + k * k
+        return Biquad(
+            b0: k * k / a0, b1: 2 * k * k / a0, b2: k * k / a0, a1: 2 * (k * k - 1) / a0,
+            a2: (1 - k / quality + k * k) / a0)
+    }
+
+    /// Qualities of the two sections of a Butterworth filter of the fourth order.
+    package static let fourthOrder = (first: 0.541196, second: 1.306563)
+
+    /// Becomes another filter and keeps what it heard: its output does not jump.
+    package mutating func become(_ other: Biquad) {
+        let heard = (z1, z2)
+        self = other
+        (z1, z2) = heard
     }
 
     @inlinable @inline(__always)

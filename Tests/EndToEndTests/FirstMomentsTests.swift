@@ -21,10 +21,10 @@ struct FirstMomentsTests {
     }
 
     private static let noises = cases([
-        Noise(decibels: -42, seed: 20_200), Noise(decibels: -35, seed: 20_200), Noise(decibels: -30, seed: 20_200),
-        Noise(decibels: -35, seed: 20_061, silentBlocks: 5), Noise(decibels: -30, seed: 20_007, silentBlocks: 5),
-        Noise(decibels: -30, seed: 20_062, silentBlocks: 5), Noise(decibels: -30, seed: 20_007, silentBlocks: 10),
-        Noise(decibels: -30, seed: 20_061, silentBlocks: 30), Noise(decibels: -30, seed: 20_074, silentBlocks: 30),
+        Noise(decibels: -36, seed: 20_200), Noise(decibels: -36, seed: 20_787), Noise(decibels: -28, seed: 20_895),
+        Noise(decibels: -36, seed: 20_506, silentBlocks: 5), Noise(decibels: -36, seed: 20_605, silentBlocks: 5),
+        Noise(decibels: -28, seed: 20_440, silentBlocks: 5), Noise(decibels: -36, seed: 20_841, silentBlocks: 30),
+        Noise(decibels: -36, seed: 20_779, silentBlocks: 30), Noise(decibels: -28, seed: 20_695, silentBlocks: 30),
     ])
 
     private static func conversation(
@@ -84,11 +84,13 @@ struct FirstMomentsTests {
         #expect(early.isEmpty, "\(early.map(\.event))")
     }
 
-    @Test("Given a car in which that happens, when the agent greets, then it is heard to its end")
-    func car() throws {
-        let talk = try Self.conversation([], room: .car, seed: 1_302)
+    @Test(
+        "Given a car, whose rumble is filtered, when the agent greets, then it is heard to its end, and nobody was heard before",
+        arguments: cases(1_302...1_305))
+    func car(seed: UInt64) throws {
+        let talk = try Self.conversation([], room: .car, seed: seed)
         let (isHeard, wasDeceived) = Self.greet(talk)
-        #expect(wasDeceived && isHeard)
+        #expect(isHeard && !wasDeceived)
     }
 
     private static let rooms: [RoomConditions] = [.office, .livingRoom, .car, .headset]

@@ -55,11 +55,11 @@ struct NativeStageTests {
             let mic = sum(echo(of: far, rate: rate, delay: rate / 20), hiss)
             let result = try run(mic, far, rate: rate)
             // Then in each tenth of a second of the second half something of the room is left: it goes down by 10 dB with
-            // the echo, and is thought to be a little softer than it is
+            // the echo, is thought to be a little softer than it is, and is not even
             let softest = stride(from: 5 * rate, to: 10 * rate, by: rate / 10).map {
                 rms(result.output[$0..<$0 + rate / 10]) - rms(hiss)
             }.min()
-            #expect(try #require(softest) > -16, "seed \(seed): \(softest ?? 0) dB")
+            #expect(try #require(softest) > -17, "seed \(seed): \(softest ?? 0) dB")
         }
     }
 

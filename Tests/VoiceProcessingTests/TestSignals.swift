@@ -1,5 +1,6 @@
 import Glibc
 import TestCases
+import VoiceSignal
 
 extension SeededNumbers {
     /// Near enough to a normal distribution, variance 1.
@@ -149,4 +150,10 @@ func loudest(_ samples: [Float], length: Int) -> Range<Int> {
 func roughness(_ samples: some Collection<Float>) -> Float {
     let values = Array(samples)
     return (2..<values.count).map { abs(values[$0] - 2 * values[$0 - 1] + values[$0 - 2]) }.max() ?? 0
+}
+
+/// A sound without what is above a frequency, 12 dB per octave.
+func lowPassed(_ samples: [Float], hertz: Double, rate: Int) -> [Float] {
+    var filter = Biquad.lowPass(hertz: hertz, sampleRate: Double(rate))
+    return samples.map { Float(filter.run(Double($0))) }
 }

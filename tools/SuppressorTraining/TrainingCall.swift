@@ -41,6 +41,7 @@ struct TrainingCall {
         if isDevice, draw.chance(0.8) { Self.colour(&spoken, &draw) }
         let played = draw.chance(0.1) ? try CodecPassage.decoded(spoken) : spoken
         try render(seed, conditions, played: played, spoken: spoken, talk: talk, &draw)
+        if isDevice, draw.chance(0.75) { addRumble(&draw) }
         if isDevice { pass(through: DeviceSound(&draw), &draw) }
     }
 
@@ -292,6 +293,18 @@ struct TrainingCall {
         let near = zip(microphone, ThirdRate.convert(made.echo)).map { $0 - $1 }
         noise = zip(near, self.talk).map { $0 - $1 }
         far = ThirdRate.convert(spoken)
+    }
+
+    private mutating func addRumble(_ draw: inout SeededGenerator) {
+        func level(_ sound: some Collection<Float>) -> Double {
+            10 * log10(sound.reduce(1e-9) { $0 + Double($1) * Double($1) } / Double(sound.count))
+        }
+        let echo = zip(microphone, zip(talk, noise)).map { $0 - $1.0 - $1.1 }
+        let rumble = Rumble(beside: max(level(talk), level(echo)), &draw).samples(count: noise.count, &draw)
+        for index in noise.indices {
+            noise[index] += rumble[index]
+            microphone[index] += rumble[index]
+        }
     }
 
     private mutating func pass(through device: DeviceSound, _ draw: inout SeededGenerator) {

@@ -37,7 +37,7 @@ PIECE, WARM_UP = 240, 40
 # Amplitudes are compared by this power of them, as they are heard.
 COMPRESSION = 0.3
 # Amplitude of the room's noise in the target: it is to be down wherever there may be an echo. Where there can be none, the network is not asked.
-NOISE = 0.15
+NOISE = 0.1
 # Signal to distortion, dB, above which more is not worth anything.
 MOST_SDR = 22.0
 # Bins count less where speech has little: below 100 Hz and above 7.8 kHz.

@@ -197,7 +197,7 @@ typedef struct dv_processor_settings {
     int32_t maximum_gain;
     /// The fixed gain, dB, -40…40.
     int32_t fixed_gain;
-    /// 1: what lies below about 80 Hz is taken away. 0: it is left.
+    /// 1: what lies below about 75 Hz is taken away; where the microphone rumbles, what lies below up to 130 Hz. 0: it is left.
     uint32_t high_pass;
     /// DV_VOICE_…
     uint32_t voice_detection;

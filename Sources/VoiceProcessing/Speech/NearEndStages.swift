@@ -2,10 +2,10 @@ import VoiceSignal
 
 /// What is done to the near end behind an echo canceller, the same with every backend, as far as that leaves it to us.
 ///
-///     without echo ─> HighPass ─┬─> NoiseSuppressor ──> GainController ─┬─> near end
-///                               │            noise level ─┘ │           └─> LoudnessMeter
-///                               └─> SpeechNetwork ──────────┴─> SpeechDetector ─> speechStarted, speechEnded
-///                                         less what is likely an echo
+///     without echo ─┬─> NoiseSuppressor ──> GainController ─┬─> near end
+///                   │            noise level ─┘ │           └─> LoudnessMeter
+///                   └─> SpeechNetwork ──────────┴─> SpeechDetector ─> speechStarted, speechEnded
+///                             less what is likely an echo
 ///
 /// One owner. Allocates when made and never after; its settings may change between any two blocks. Costs next to
 /// nothing when noise suppression, gain and voice detection are all off.
@@ -15,7 +15,6 @@ package struct NearEndStages: ~Copyable {
     /// A mean gain of the residual echo's suppressor below which the room's noise is taken away with the echo, dB.
     private static let damping: Float = -1
 
-    private var highPass: HighPass
     private var noise: NoiseSuppressor
     private var neural: NeuralSuppressor?
     private let neuralDelay: Int
@@ -37,7 +36,6 @@ package struct NearEndStages: ~Copyable {
     ///
     /// - Parameter neuralLibrary: the file of RNNoise; nil for where the dynamic linker looks.
     package init(sampleRate: Int, settings: ProcessingSettings, neuralLibrary: String? = nil) {
-        highPass = HighPass(sampleRate: sampleRate, isOn: settings.highPass)
         neural = sampleRate == NeuralSuppressor.sampleRate ? try? NeuralSuppressor(path: neuralLibrary) : nil
         neuralDelay = neural?.delay ?? 0
         isNeural = neural != nil && settings.asksForNeuralNoise
@@ -59,7 +57,6 @@ package struct NearEndStages: ~Copyable {
 
     /// Changes what is done from the next block on, without a click. Allocates nothing.
     package mutating func apply(_ settings: ProcessingSettings) {
-        highPass.isOn = settings.highPass
         let wasNeural = isNeural
         isNeural = neural != nil && settings.asksForNeuralNoise
         depth = settings.noise
@@ -95,7 +92,6 @@ package struct NearEndStages: ~Copyable {
             report.voiceActivity = false
             isCutShort = false
         }
-        highPass.run(&block)
         let left = decibelsFullScale(of: block.span)
         report.cancelledLevel = left
         guard isNeural || noise.mode != .off || gain.isActive || detection != .off else {

@@ -15,7 +15,7 @@ struct Aec: AsyncParsableCommand {
             search has found the echo elsewhere, that counts. A right hint can spare some of the first second's echo, most with webRTC; a \
             wrong one costs. The backend native ignores a hint of up to 30 ms, which it spans from the start.
 
-            Every backend takes away what lies below 80 Hz.
+            Every backend takes away what lies below 75 Hz, native and speex what lies below up to 130 Hz where the microphone rumbles.
 
             --batch takes many recordings: a folder, whose folders hold mic.wav, ref.wav (or far.wav) and perhaps near.wav, or that \
             holds NAME_mic.wav with NAME_ref.wav (or _far, _lpb) beside it; or a manifest, CSV with the heading mic,ref,out,near or a JSON \

@@ -24,6 +24,11 @@ package struct SuppressorLesson: ~Copyable {
     private var talk = Spectrum()
     private var noise = Spectrum()
     private var transform = BlockTransform()
+    private var highPass = HighPass(sampleRate: NativeEchoCanceller.sampleRate, isOn: true)
+    private var sections = (
+        talk: HighPass.section(sampleRate: NativeEchoCanceller.sampleRate),
+        noise: HighPass.section(sampleRate: NativeEchoCanceller.sampleRate)
+    )
 
     /// - Parameter hint: frames from the far end to its echo, as they are said to be; 0: nobody says.
     package init(hint: Int = 0) { canceller.hint = hint }
@@ -42,10 +47,10 @@ package struct SuppressorLesson: ~Copyable {
     ) {
         precondition(record.count == Self.record)
         captured.write(microphone)
-        Self.cancel(&captured, far, by: &canceller)
-        clean.write(said)
+        Self.cancel(&captured, far, by: &canceller, &highPass)
+        Self.filter(said, into: &clean, highPass, &sections.talk)
         talkLine.push(clean, &transform, into: &talk)
-        clean.write(heard)
+        Self.filter(heard, into: &clean, highPass, &sections.noise)
         noiseLine.push(clean, &transform, into: &noise)
         let inBands = ResidualEchoFeatures.allInBands
         for index in 0..<inBands { record[index] = canceller.suppressor.features.bands[index] }
@@ -70,9 +75,19 @@ package struct SuppressorLesson: ~Copyable {
     }
 
     private static func cancel(
-        _ captured: inout RealVector, _ far: Span<Float>, by canceller: inout NativeEchoCanceller
+        _ captured: inout RealVector, _ far: Span<Float>, by canceller: inout NativeEchoCanceller,
+        _ highPass: inout HighPass
     ) {
         var span = captured.mutableSpan
+        highPass.run(microphone: &span)
         canceller.run(capture: &span, far: far)
+    }
+
+    private static func filter(
+        _ sound: Span<Float>, into clean: inout RealVector, _ highPass: HighPass, _ section: inout HighPass.Section
+    ) {
+        clean.write(sound)
+        var part = clean.mutableSpan
+        highPass.run(part: &part, by: &section)
     }
 }
