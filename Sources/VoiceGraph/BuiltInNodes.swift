@@ -71,7 +71,7 @@ extension NodeCatalog {
                 "How much noise is taken away at most."),
             NodeField(
                 "gain", .choice(["off", "conversation"]), usual: .text("off"), "Whether speech is brought to -20 dBFS."),
-            NodeField("highPass", .bool, usual: .bool(true), "Whether what lies below 75 Hz is removed (130 where it rumbles)."),
+            NodeField("highPass", .bool, usual: .bool(true), "Whether what lies below 75 to 130 Hz is removed."),
         ], inputs: [NodePort("input"), NodePort("reference", isRequired: false)], outputs: [NodePort("output")],
         rates: speechRates, needsWholeBlocks: true)
 
