@@ -18,24 +18,25 @@ package struct Biquad: BitwiseCopyable {
         hertz: Double, sampleRate: Double, quality: Double = 0.5.squareRoot()
     ) -> Biquad {
         let k = tan(.pi * hertz / sampleRate)
-        let a0 = 1 + k / quality + k * k
-        return Biquad(
-            b0: 1 / a0, b1: -2 / a0, b2: 1 / a0, a1: 2 * (k * k - 1) / a0, a2: (1 - k / quality + k * k) / a0)
+        return section(k, quality, numerator: (1, -2, 1))
     }
 
     /// The low-pass that goes with it.
-    package static func lowPass(
-        hertz: Double, sampleRate: Double, quality: Double = 0.5.squareRoot()
-    ) -> Biquad {
+    package static func lowPass(hertz: Double, sampleRate: Double, quality: Double = 0.5.squareRoot()) -> Biquad {
         let k = tan(.pi * hertz / sampleRate)
+        return section(k, quality, numerator: (k * k, 2 * k * k, k * k))
+    }
+
+    private static func section(
+        _ k: Double, _ quality: Double, numerator b: (Double, Double, Double)
+    ) -> Biquad {
         let a0 = 1 + k / quality + k * k
         return Biquad(
-            b0: k * k / a0, b1: 2 * k * k / a0, b2: k * k / a0, a1: 2 * (k * k - 1) / a0,
-            a2: (1 - k / quality + k * k) / a0)
+            b0: b.0 / a0, b1: b.1 / a0, b2: b.2 / a0, a1: 2 * (k * k - 1) / a0, a2: (1 - k / quality + k * k) / a0)
     }
 
     /// Qualities of the two sections of a Butterworth filter of the fourth order.
-    package static let fourthOrder = (first: 0.541196, second: 1.306563)
+    package static let fourthOrder = (flat: 0.541196, peaked: 1.306563)
 
     /// Becomes another filter and keeps what it heard: its output does not jump.
     package mutating func become(_ other: Biquad) {

@@ -11,7 +11,7 @@ public struct EchoTraits: Equatable, Sendable {
     /// Whether it finds the echo by itself however late it comes, follows jumps and drift, and leaves the near end
     /// alone where there is no echo: the reference needs no re-timing.
     public var findsEcho = false
-    /// Whether it removes by itself what lies below 80 Hz.
+    /// Whether it removes by itself what lies below some 80 Hz.
     public var hasHighPass = false
     /// Whether it suppresses noise by itself.
     public var suppressesNoise = false

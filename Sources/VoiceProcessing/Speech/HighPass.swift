@@ -20,8 +20,8 @@ struct HighPass {
     private var corner = Rumble.corners.lowest
 
     init(sampleRate: Int, isOn: Bool) {
-        front = Section(quality: Biquad.fourthOrder.second, sampleRate: sampleRate, isOn: isOn)
-        back = Section(quality: Biquad.fourthOrder.first, sampleRate: sampleRate, isOn: isOn)
+        front = Section(quality: Biquad.fourthOrder.peaked, sampleRate: sampleRate, isOn: isOn)
+        back = Section(quality: Biquad.fourthOrder.flat, sampleRate: sampleRate, isOn: isOn)
         rumble = Rumble(sampleRate: sampleRate)
     }
 
@@ -56,7 +56,7 @@ struct HighPass {
 
     /// The section in front, for a part of the microphone.
     static func section(sampleRate: Int) -> Section {
-        Section(quality: Biquad.fourthOrder.second, sampleRate: sampleRate, isOn: true)
+        Section(quality: Biquad.fourthOrder.peaked, sampleRate: sampleRate, isOn: true)
     }
 
     /// One of the filter's two sections.

@@ -28,8 +28,8 @@ struct Rumble {
     private static let fall: Float = 0.9977
     /// Weight of a block's corner: 0.5 s.
     private static let weightOfCorner = 0.02
-    /// What both powers are at least: -130 dBFS.
-    private static let silence: Float = 1e-13
+    /// Added to both powers, -130 and -80 dBFS: in silence nothing rumbles.
+    private static let silence: (rumble: Float, loudest: Float) = (1e-13, 1e-8)
 
     private let framesPerMean: Int
     private var filters: InlineArray<3, Biquad>
@@ -45,8 +45,8 @@ struct Rumble {
     init(sampleRate: Int) {
         framesPerMean = sampleRate / Int(Self.rate)
         filters = [
-            Biquad.lowPass(hertz: Self.band.to, sampleRate: Self.rate, quality: Biquad.fourthOrder.first),
-            Biquad.lowPass(hertz: Self.band.to, sampleRate: Self.rate, quality: Biquad.fourthOrder.second),
+            Biquad.lowPass(hertz: Self.band.to, sampleRate: Self.rate, quality: Biquad.fourthOrder.flat),
+            Biquad.lowPass(hertz: Self.band.to, sampleRate: Self.rate, quality: Biquad.fourthOrder.peaked),
             Biquad.highPass(hertz: Self.band.from, sampleRate: Self.rate),
         ]
     }
@@ -71,7 +71,7 @@ struct Rumble {
         loudest = max(passed, loudest * Self.fall)
         guard seen >= Self.reach else { return }
         let floor = min(least[0], least[1], least[2])
-        let level = 10 * log10f((floor + Self.silence) / (loudest + Self.silence))
+        let level = 10 * log10f((floor + Self.silence.rumble) / (loudest + Self.silence.loudest))
         let part = min(1, max(0, (level - Self.range.from) / (Self.range.to - Self.range.from)))
         let wanted = Self.corners.lowest + Double(part) * (Self.corners.highest - Self.corners.lowest)
         corner += Self.weightOfCorner * (wanted - corner)
