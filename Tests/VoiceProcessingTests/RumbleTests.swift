@@ -15,7 +15,7 @@ struct RumbleTests {
         for start in stride(from: 0, to: sound.count - rate / 100 + 1, by: rate / 100) {
             let block = sound.span.extracting(start..<start + rate / 100)
             rumble.observe(block)
-            // What is above 80 Hz: of these sounds nearly all.
+            // What is above the corner: of these sounds nearly all.
             rumble.observe(passed: block)
             if (start + rate / 100).isMultiple(of: rate) { corners.append(rumble.corner) }
         }
