@@ -71,8 +71,7 @@ struct HighPass {
         fileprivate init(quality: Double, sampleRate: Int, isOn: Bool) {
             self.quality = quality
             self.sampleRate = Double(sampleRate)
-            filter = Biquad.highPass(
-                hertz: Rumble.corners.lowest, sampleRate: Double(sampleRate), quality: quality)
+            filter = Biquad.highPass(hertz: Rumble.corners.lowest, sampleRate: self.sampleRate, quality: quality)
             (self.isOn, wasOn) = (isOn, isOn)
         }
 

@@ -6,7 +6,7 @@ import VoiceSignal
 /// What lies between 25 and 60 Hz is no voice. Its floor, the least level of some seconds, is that of a fan, a table or
 /// the air; a knock has none. On recordings of laptops and telephones it is 14 to 40 dB below the loudest that is heard
 /// besides, and what rumbles goes on up to 200 Hz; elsewhere it is 44 to 80 dB below. That a high-pass follows what is
-/// heard is known from SILK (RFC 6716, section 5.2.3.1), where the pitch is followed.
+/// heard is known from libopus (silk/HP_variable_cutoff.c), whose encoder follows the pitch.
 struct Rumble {
     /// Hz: below the lowest voices, whose fundamentals begin at some 85 Hz, and where the rumble hides those.
     static let corners = (lowest: 75.0, highest: 130.0)
