@@ -505,27 +505,32 @@ static size_t weight_at(size_t inputs, size_t outputs, size_t input, size_t outp
     size_t first = 0, width = VK_PANEL;
     while (outputs - first >= 2 * VK_PANEL && output >= first + VK_PANEL) first += VK_PANEL;
     if (outputs - first < 2 * VK_PANEL) width = outputs - first;
-    return (inputs + 1) / 2 * 2 * first + 2 * (input / 2 * width + output - first) + input % 2;
+    return (inputs + 3) / 4 * 4 * first + 4 * (input / 4 * width + output - first) + input % 4;
 }
 
 static void dense(size_t inputs, size_t outputs, float peak) {
-    const size_t pairs = (inputs + 1) / 2;
-    int8_t *const weights = calloc(pairs * 2, outputs);
+    uint8_t *const weights = malloc((inputs + 3) / 4 * 4 * outputs);
+    // Where there is no input, any number may stand.
+    memset(weights, 255, (inputs + 3) / 4 * 4 * outputs);
     float *const scale = numbers(outputs), *const bias = numbers(outputs), *const input = numbers(inputs), *const output = numbers(outputs);
     input[inputs / 3] = peak;
     // All weights at their largest where the sum has to hold them.
     const int isFull = inputs > 500;
     for (size_t i = 0; i < inputs; i++) {
         if (isFull) input[i] = peak;
-        for (size_t o = 0; o < outputs; o++) weights[weight_at(inputs, outputs, i, o)] = isFull ? 127 : (int8_t)(127 * number());
+        for (size_t o = 0; o < outputs; o++) weights[weight_at(inputs, outputs, i, o)] = (uint8_t)(VK_WEIGHT_ZERO + (isFull ? 127 : (int)(127 * number())));
     }
-    // Rounded to what the header says, the inputs are multiplied exactly; of two that are as near either will do.
+    // Rounded to what the header says, the inputs are multiplied exactly. None is as near to one whole number as to another: either would do.
     double largest = 0;
     for (size_t i = 0; i < inputs; i++) largest = fmax(largest, fabs(input[i]));
-    const double most = fmin(32767, floor((double)INT32_MAX / 127 / (double)inputs)), step = largest / most;
+    const double step = largest / VK_MOST_WHOLE;
+    for (size_t i = 0; i < inputs; i++) {
+        const double whole = rint(input[i] / step);
+        if (fabs(whole) < VK_MOST_WHOLE) input[i] = (float)(step * (whole + 0.4 * number()));
+    }
     for (size_t o = 0; o < outputs; o++) {
         double sum = 0;
-        for (size_t i = 0; i < inputs; i++) sum += weights[weight_at(inputs, outputs, i, o)] * step * rint(input[i] / step);
+        for (size_t i = 0; i < inputs; i++) sum += (weights[weight_at(inputs, outputs, i, o)] - VK_WEIGHT_ZERO) * step * rint(input[i] / step);
         wanted[o] = bias[o] + scale[o] * sum;
     }
     vk_dense(weights, scale, bias, input, inputs, output, outputs);
@@ -537,18 +542,18 @@ static void dense(size_t inputs, size_t outputs, float peak) {
 
 // A layer of bins: its weights, what they are worth, its inputs, and what they are once rounded.
 typedef struct {
-    int16_t *weights;
+    int8_t *weights;
+    int32_t *start;
     float *scale, *bias, *input;
     double *rounded;
 } bins_layer;
 
 // Inputs of `peak` and weights of one sign are as large as sums may become.
 static bins_layer layer_of_bins(size_t inputs, size_t taps, size_t outputs, float peak, int isFull) {
-    const size_t pairs = (inputs + 1) / 2;
+    const size_t fours = (inputs + 3) / 4;
     const bins_layer of = {
-        calloc(taps * pairs * 2 * outputs, sizeof(int16_t)), numbers(outputs), numbers(outputs), calloc(inputs * VK_ROW, sizeof(float)),
+        calloc(taps * fours * 4, outputs), calloc(outputs, sizeof(int32_t)), numbers(outputs), numbers(outputs), calloc(inputs * VK_ROW, sizeof(float)),
         calloc(inputs * VK_ROW, sizeof(double))};
-    const int most = VK_MOST_WEIGHT / (int)(taps * inputs) < INT16_MAX ? VK_MOST_WEIGHT / (int)(taps * inputs) : INT16_MAX;
     double largest = 0;
     for (size_t i = 0; i < inputs; i++)
         for (size_t k = 0; k < BINS; k++) {
@@ -564,10 +569,13 @@ static bins_layer layer_of_bins(size_t inputs, size_t taps, size_t outputs, floa
         if (whole != 0 && fabs(whole) < VK_MOST_WHOLE) of.input[i] = (float)(step * (whole + 0.4 * number()));
     }
     for (size_t o = 0; o < outputs; o++) {
-        of.scale[o] /= (float)most;
+        of.scale[o] /= 127;
         for (size_t t = 0; t < taps; t++)
-            for (size_t i = 0; i < inputs; i++)
-                of.weights[2 * ((t * pairs + i / 2) * outputs + o) + i % 2] = isFull ? (int16_t)most : (int16_t)((float)most * number());
+            for (size_t i = 0; i < inputs; i++) {
+                int8_t *const weight = &of.weights[4 * ((t * fours + i / 4) * outputs + o) + i % 4];
+                *weight = isFull ? 127 : (int8_t)(127 * number());
+                of.start[o] -= VK_INPUT_ZERO * *weight;
+            }
     }
     return of;
 }
@@ -577,13 +585,14 @@ static double sum_of_bin(const bins_layer *of, size_t inputs, size_t reach, size
     double sum = 0;
     for (size_t shift = 0; shift < 2 * reach + 1; shift++)
         for (size_t i = 0; i < inputs; i++)
-            sum += of->weights[2 * ((shift * ((inputs + 1) / 2) + i / 2) * outputs + output) + i % 2] *
+            sum += of->weights[4 * ((shift * ((inputs + 3) / 4) + i / 4) * outputs + output) + i % 4] *
                    of->rounded[i * VK_ROW + VK_FIRST + bin + shift - reach];
     return of->bias[output] + of->scale[output] * sum;
 }
 
 static void free_layer(const bins_layer *of) {
     free(of->weights);
+    free(of->start);
     free(of->scale);
     free(of->bias);
     free(of->input);
@@ -599,7 +608,7 @@ static void bins(size_t inputs, size_t reach, size_t outputs, int rectify, float
             const double sum = sum_of_bin(&of, inputs, reach, outputs, o, k);
             wanted[o * VK_ROW + VK_FIRST + k] = rectify && sum < 0 ? 0 : sum;
         }
-    vk_bins_dense(of.weights, of.scale, of.bias, of.input, inputs, reach, output, outputs, rectify);
+    vk_bins_dense(of.weights, of.start, of.scale, of.bias, of.input, inputs, reach, output, outputs, rectify);
     char what[64];
     snprintf(what, sizeof what, "vk_bins_dense, %zu to %zu, reach %zu", inputs, outputs, reach);
     // What stands for no bin is compared too: it stays zero.
@@ -619,7 +628,7 @@ static void memories(size_t inputs, size_t units, float peak) {
             state[at] = number();
             wanted[at] = state[at] + 1 / (1 + exp2(share)) * (tanh(new / 2 * M_LN2) - state[at]);
         }
-    vk_bins_memory(of.weights, of.scale, of.bias, of.input, inputs, state, units);
+    vk_bins_memory(of.weights, of.start, of.scale, of.bias, of.input, inputs, state, units);
     char what[64];
     snprintf(what, sizeof what, "vk_bins_memory, %zu to %zu", inputs, units);
     expect(what, state, wanted, units * VK_ROW, 4e-6);

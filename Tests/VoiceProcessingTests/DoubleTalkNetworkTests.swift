@@ -18,27 +18,25 @@ struct DoubleTalkNetworkTests {
         }
     }
 
-    /// Rows of random numbers, as a layer takes them and as arrays: such as it need not round, the largest being 16383
-    /// of their steps.
+    /// Rows of random numbers, as a layer takes them and as arrays: such as it need not round, the largest being 63 of
+    /// their steps.
     private static func rows(_ count: Int, _ generator: inout SeededNumbers, into rows: inout BinRows) -> [[Float]] {
         (0..<count).map { row in
             (0..<bins).map { bin in
-                let steps = max(-16_383, min(16_383, (4096 * generator.normal()).rounded()))
-                let value = (row + bin == 0 ? 16_383 : steps) / 4096
+                let steps = max(-63, min(63, (16 * generator.normal()).rounded()))
+                let value = (row + bin == 0 ? 63 : steps) / 16
                 rows[row, bin] = value
                 return value
             }
         }
     }
 
-    /// Weights as a layer rounds them: those of an output to steps of which 131080 are all of them, or 32767 the largest.
+    /// Weights as a layer rounds them: those of an output to steps of which 127 are the largest.
     private static func rounded(_ weights: [Float], outputs: Int) -> [Float] {
         var rounded = weights
         for output in 0..<outputs {
             let places = stride(from: output, to: weights.count, by: outputs)
-            let magnitudes = places.map { abs(weights[$0]) }
-            let most = Float(131_080 - magnitudes.count / 2 - 1)
-            let step = max(magnitudes.reduce(0, +) / most, (magnitudes.max() ?? 0) / 32_767)
+            let step = (places.map { abs(weights[$0]) }.max() ?? 0) / 127
             for place in places { rounded[place] = (weights[place] / step).rounded() * step }
         }
         return rounded

@@ -27,7 +27,7 @@ struct ResidualEchoNetworkTests {
             return values
         }
 
-        /// A dense layer as plain loops.
+        /// A dense layer as plain loops, which rounds its inputs to steps of which 63 are the largest.
         mutating func dense(inputs: Int, outputs: Int) -> ([Float]) -> [Float] {
             let (bias, scale) = (floats(outputs), floats(outputs).map { $0 / 1_000 })
             // The scales are written smaller than drawn.
@@ -35,10 +35,12 @@ struct ResidualEchoNetworkTests {
             for value in scale { unsafe withUnsafeBytes(of: value.bitPattern.littleEndian) { unsafe bytes += $0 } }
             let weights = weights(inputs * outputs)
             return { input in
-                (0..<outputs).map { output in
+                let step = (input.map(abs).max() ?? 0) / 63
+                let rounded = input.map { step > 0 ? ($0 / step).rounded() * step : 0 }
+                return (0..<outputs).map { output in
                     bias[output]
                         + scale[output]
-                        * (0..<inputs).reduce(0) { $0 + input[$1] * Float(weights[$1 * outputs + output]) }
+                        * (0..<inputs).reduce(0) { $0 + rounded[$1] * Float(weights[$1 * outputs + output]) }
                 }
             }
         }

@@ -277,15 +277,19 @@ void vk_relative(float *values, const float *to, float most, size_t count) VK_SA
 /// The memory of a gated recurrent unit from what its input and its memory make of its three gates: reset, keep, new.
 void vk_gated_unit(const float *of_input, const float *of_state, float *state, size_t units) VK_SAFE;
 
+/// What the largest magnitude among a layer's inputs becomes as a byte; and zero, where bytes are unsigned: of inputs of bins, of weights of the
+/// other layers. Two products of these and signed bytes never exceed 16 bits.
+enum { VK_MOST_WHOLE = 63, VK_INPUT_ZERO = 64, VK_WEIGHT_ZERO = 128 };
+
 /// Most inputs of a layer, and outputs whose weights lie together.
 enum { VK_MOST_INPUTS = 1024, VK_PANEL = 64 };
 
 /// A layer of a neural network: output = bias + scale * (weights * input), for at most VK_MOST_INPUTS inputs and a multiple of 8 outputs.
-/// `weights` has a panel for each VK_PANEL outputs, and the last panel what is less than two of them; a panel has a row for each two inputs: a
-/// pair of weights for each of its outputs, the second 0 where there is no second input. So they are read as they lie in memory. Inputs are
-/// rounded to 16 bits of the largest of them; with those the sums are exact.
+/// `weights`, VK_WEIGHT_ZERO above what they are (-127...127), has a panel for each VK_PANEL outputs, and the last panel what is less than two of
+/// them; a panel has a row for each four inputs: four weights for each of its outputs, of which any number stands where there is no input. So
+/// they are read as they lie in memory. Inputs are rounded to VK_MOST_WHOLE of the largest of them; with those the sums are exact.
 void vk_dense(
-    const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output,
+    const uint8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output,
     size_t outputs) VK_SAFE;
 
 /// The same small network for each bin: output += own * features + exit * max(0, bias + weights * features). `features`
@@ -298,9 +302,8 @@ void vk_each_bin(
 /// stands for no bin is zero and stays so, and bins at the edges have neighbours.
 enum { VK_ROW = 192, VK_FIRST = 16 };
 
-/// Most inputs and outputs of such a layer, what its inputs are rounded to, and the most that the magnitudes of an output's weights may add
-/// up to: then no sum is beyond 32 bits.
-enum { VK_MOST_BIN_INPUTS = 128, VK_MOST_OUTPUTS = 1024, VK_MOST_WHOLE = 16383, VK_MOST_WEIGHT = INT32_MAX / VK_MOST_WHOLE };
+/// Most inputs and outputs of such a layer.
+enum { VK_MOST_BIN_INPUTS = 128, VK_MOST_OUTPUTS = 1024 };
 
 /// Rows of `stride` of VK_BINS features become rows of the networks', normalised: (features - mean) * slope. sums += own * normalised,
 /// `own` in rows of `stride`.
@@ -309,17 +312,19 @@ void vk_bins_look(
     VK_SAFE;
 
 /// The same layer for each bin: output = bias + scale * (weights * input), and no less than 0 where `rectify` is not 0. A bin's input is
-/// `inputs` rows of its lower neighbour (reach 1), then of itself, then of its upper neighbour; or of itself alone (reach 0). `weights` has,
-/// for each bin and each two of its inputs, a row of a pair for each output, the second 0 where there is no second input. Inputs are rounded
-/// to VK_MOST_WHOLE of the largest of them; with those the sums are exact. Input and output do not overlap.
+/// `inputs` rows of its lower neighbour (reach 1), then of itself, then of its upper neighbour; or of itself alone (reach 0). `weights`
+/// (-127...127) has, for each bin and each four of its inputs, a row of four for each output, 0 where there is no input. `start` of an output is
+/// -VK_INPUT_ZERO times the sum of its weights. Inputs are rounded to VK_MOST_WHOLE of the largest of them; with those the sums are exact. Input
+/// and output do not overlap.
 void vk_bins_dense(
-    const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach, float *output,
-    size_t outputs, int rectify) VK_SAFE;
+    const int8_t *weights, const int32_t *start, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach,
+    float *output, size_t outputs, int rectify) VK_SAFE;
 
 /// The same layer with a memory for each bin: state += logistic(share) * (tanh(new) - state) of `units` rows, -log2(e) share and 2 log2(e) new
 /// being outputs 2 u and 2 u + 1 of a layer as above, of reach 0, for row u.
 void vk_bins_memory(
-    const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *state, size_t units) VK_SAFE;
+    const int8_t *weights, const int32_t *start, const float *scale, const float *bias, const float *input, size_t inputs, float *state,
+    size_t units) VK_SAFE;
 
 /// The weights of the network that judges what is left of an echo while both talk, as tools/suppressor/train_double_talk.py writes them, and
 /// how many bytes they are.

@@ -1,58 +1,31 @@
-// A layer's sums for one kind of registers. dense.c includes this once for each, with these macros:
-//
-//   NAME, TARGET        of the function that is made
-//   SUMS, STEP          a register of STEP whole numbers
-//   MULTIPLY(sums, at, pair)   adds to the sums what a pair of inputs makes of the STEP pairs of weights at `at`
+// A layer's sums for one kind of products. kinds.h includes this for each.
 
-#define JOINED(name, part) name##part
-#define EXPANDED(name, part) JOINED(name, part)
-#define FLOATS EXPANDED(NAME, _floats)
-#define WHOLE EXPANDED(NAME, _whole)
-#define SOME EXPANDED(NAME, _some)
-
-typedef float FLOATS __attribute__((vector_size(4 * STEP), aligned(4)));
-typedef int32_t WHOLE __attribute__((vector_size(4 * STEP), aligned(4)));
-
-// `together` registers from `first` on of a panel, so that a pair is loaded once for all of them and no sum waits for another. After
+// `together` registers from `first` on of a panel, so that four inputs are loaded once for all of them and no sum waits for another. After
 // `in_panel` of them comes the next panel.
-TARGET VK_INLINE void SOME(const panel *of, const int16_t *input, float unit, size_t first, const size_t together, const size_t in_panel) {
-    const size_t next = (of->inputs + 1) / 2 * 2 * of->outputs;
-    SUMS sums[8];
-    memset(sums, 0, sizeof sums);
-    const int8_t *row = of->weights + 2 * first;
-    for (size_t i = 0; i < of->inputs; i += 2, row += 2 * of->outputs) {
-        int32_t pair;
-        memcpy(&pair, input + i, sizeof pair);
-        for (size_t v = 0; v < together; v++) MULTIPLY(sums[v], row + 2 * (v % in_panel) * STEP + v / in_panel * next, pair);
-    }
+TARGET VK_INLINE void KIND(some)(
+    const panel *of, const rounded_inputs *input, size_t first, const size_t together, const size_t in_panel) {
+    const size_t next = input->fours * 4 * of->outputs;
+    byte_sums sums[8];
+    for (size_t v = 0; v < together; v++) sums[v] = START(input->start);
+    const uint8_t *row = of->weights + 4 * first;
+    for (size_t i = 0; i < input->fours; i++, row += 4 * of->outputs)
+        for (size_t v = 0; v < together; v++)
+            PRODUCTS(sums[v], BYTES(row + 4 * (v % in_panel) * SUM_LANES + v / in_panel * next), ALL(four_at(input->bytes + 4 * i)));
     for (size_t v = 0; v < together; v++) {
-        const size_t at = first + v * STEP;
-        WHOLE whole;
-        memcpy(&whole, &sums[v], sizeof whole);
-        const FLOATS scale = *(const FLOATS *)(of->scale + at) * unit, bias = *(const FLOATS *)(of->bias + at);
-        *(FLOATS *)(of->output + at) = bias + scale * __builtin_convertvector(whole, FLOATS);
+        const size_t at = first + v * SUM_LANES;
+        const sum_floats scale = *(const sum_floats *)(of->scale + at) * input->unit, bias = *(const sum_floats *)(of->bias + at);
+        *(sum_floats *)(of->output + at) = bias + scale * __builtin_convertvector(WHOLE(sums[v]), sum_floats);
     }
 }
 
-TARGET static void NAME(const panel *of, const int16_t *input, float unit) {
+TARGET static void KIND(dense)(const panel *of, const rounded_inputs *input) {
     size_t first = 0;
     // A panel may be too narrow for as many sums as there are registers for.
-    if (of->isPair && 8 * STEP == 2 * VK_PANEL) return SOME(of, input, unit, first, 8, 4);
-    for (; first + 8 * STEP <= of->outputs; first += 8 * STEP) SOME(of, input, unit, first, 8, 8);
-    for (; first + 4 * STEP <= of->outputs; first += 4 * STEP) SOME(of, input, unit, first, 4, 4);
-    for (; first + 2 * STEP <= of->outputs; first += 2 * STEP) SOME(of, input, unit, first, 2, 2);
-    for (; first + STEP <= of->outputs; first += STEP) SOME(of, input, unit, first, 1, 1);
+    if (of->isPair && 8 * SUM_LANES == 2 * VK_PANEL) return KIND(some)(of, input, first, 8, 4);
+    for (; first + 8 * SUM_LANES <= of->outputs; first += 8 * SUM_LANES) KIND(some)(of, input, first, 8, 8);
+    for (; first + 4 * SUM_LANES <= of->outputs; first += 4 * SUM_LANES) KIND(some)(of, input, first, 4, 4);
+    for (; first + 2 * SUM_LANES <= of->outputs; first += 2 * SUM_LANES) KIND(some)(of, input, first, 2, 2);
+    for (; first + SUM_LANES <= of->outputs; first += SUM_LANES) KIND(some)(of, input, first, 1, 1);
     // What is left is less than a register: some outputs before it are computed again.
-    if (first < of->outputs) SOME(of, input, unit, of->outputs - STEP, 1, 1);
+    if (first < of->outputs) KIND(some)(of, input, of->outputs - SUM_LANES, 1, 1);
 }
-
-#undef SOME
-#undef WHOLE
-#undef FLOATS
-#undef EXPANDED
-#undef JOINED
-#undef NAME
-#undef TARGET
-#undef SUMS
-#undef STEP
-#undef MULTIPLY

@@ -168,7 +168,7 @@
       (const float *of_input, const float *of_state, float *state, size_t units), \
       (of_input, of_state, state, units)) \
     X(void, vk_dense, \
-      (const int8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, \
+      (const uint8_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *output, \
        size_t outputs), \
       (weights, scale, bias, input, inputs, output, outputs)) \
     X(void, vk_each_bin, \
@@ -176,11 +176,11 @@
        const float *exit, size_t units, float *output, size_t bins), \
       (features, rows, own, weights, bias, exit, units, output, bins)) \
     X(void, vk_bins_dense, \
-      (const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach, \
-       float *output, size_t outputs, int rectify), \
-      (weights, scale, bias, input, inputs, reach, output, outputs, rectify)) \
+      (const int8_t *weights, const int32_t *start, const float *scale, const float *bias, const float *input, \
+       size_t inputs, size_t reach, float *output, size_t outputs, int rectify), \
+      (weights, start, scale, bias, input, inputs, reach, output, outputs, rectify)) \
     X(void, vk_bins_memory, \
-      (const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *state, \
-       size_t units), \
-      (weights, scale, bias, input, inputs, state, units))
+      (const int8_t *weights, const int32_t *start, const float *scale, const float *bias, const float *input, \
+       size_t inputs, float *state, size_t units), \
+      (weights, start, scale, bias, input, inputs, state, units))
 // clang-format on

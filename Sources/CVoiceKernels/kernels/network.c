@@ -2,13 +2,8 @@
 
 #include <string.h>
 
+#include "products.h"
 #include "simd.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
 
 // Of numbers, by polynomials that a compiler makes vectors of; within a few units in the last place.
 
@@ -145,50 +140,25 @@ AT_LEVEL void KERNEL(vk_bins_look)(
         }
 }
 
-// A vector of a row, the sums of as many bins, and how many outputs of how many vectors are summed up at a time: as many sums as there are
-// registers for, beside what they share.
-#if VK_LEVEL == 4
-enum { ROW_LANES = 16, TILE_OUTPUTS = 8, TILE_VECTORS = 2 };
-typedef __m512i row_sums;
-#elif VK_LEVEL == 3
-enum { ROW_LANES = 8, TILE_OUTPUTS = 4, TILE_VECTORS = 2 };
-typedef __m256i row_sums;
-#elif defined(__x86_64__)
-enum { ROW_LANES = 4, TILE_OUTPUTS = 4, TILE_VECTORS = 2 };
-typedef __m128i row_sums;
-#elif defined(__ARM_NEON)
-enum { ROW_LANES = 8, TILE_OUTPUTS = 4, TILE_VECTORS = 2 };
-typedef int32x4x2_t row_sums;
-#else
-enum { ROW_LANES = 8, TILE_OUTPUTS = 4, TILE_VECTORS = 2 };
-typedef struct {
-    int32_t of[ROW_LANES];
-} row_sums;
-#endif
-typedef float row_vector __attribute__((vector_size(4 * ROW_LANES), aligned(4)));
-typedef int32_t row_whole __attribute__((vector_size(4 * ROW_LANES), aligned(4)));
-enum { VECTORS = VK_BINS / ROW_LANES };  // and a bin
-_Static_assert(VK_BINS == ROW_LANES * VECTORS + 1, "a bin is left behind whole vectors");
+// How many outputs of how many vectors of bins are summed up at a time: as many sums as there are registers for, beside what they share.
+enum { TILE_OUTPUTS = VK_LEVEL == 4 ? 8 : 4, TILE_VECTORS = VK_LEVEL == 3 ? 3 : 2 };
+enum { VECTORS = VK_BINS / SUM_LANES };  // and a bin
+_Static_assert(VK_BINS == SUM_LANES * VECTORS + 1, "a bin is left behind whole vectors");
 
-// A layer, its inputs rounded: a row of pairs for each two of them. A sum's step is what `step` says of its output.
+// A layer, its inputs rounded: a row of fours for each four of them. A sum's step is what `step` says of its output.
 typedef struct {
-    const int16_t *weights;
+    const int8_t *weights;
+    const int32_t *start;
     const float *step, *bias;
-    const int16_t *input;
-    size_t pairs, reach, outputs;
+    const uint8_t *input;
+    size_t fours, reach, outputs;
     float *output;
     int isRectified;
 } bins_layer;
 
-VK_INLINE int32_t pair_at(const int16_t *at) {
-    int32_t pair;
-    memcpy(&pair, at, sizeof pair);
-    return pair;
-}
-
-// A pair of inputs of the bin behind the whole vectors.
-VK_INLINE const int16_t *last_bin(const bins_layer *of, size_t shift, size_t pair) {
-    return of->input + 2 * (pair * VK_ROW + VK_FIRST + VK_BINS - 1 + shift - of->reach);
+// Four inputs of the bin behind the whole vectors.
+VK_INLINE const uint8_t *last_bin(const bins_layer *of, size_t shift, size_t four) {
+    return of->input + 4 * (four * VK_ROW + VK_FIRST + VK_BINS - 1 + shift - of->reach);
 }
 
 // The bounds of powers of two here: of four of them the product is a number still.
@@ -200,105 +170,67 @@ static const float most_power = 30;
 #define DIVISOR(a, c) ((c) + (a) * (c))
 
 // 2^x of a vector, within 3e-6 of itself, in place.
-AT_LEVEL VK_INLINE void powers_of_two(row_vector *x) {
-    const row_vector most = most_power - (row_vector){0};
+AT_LEVEL VK_INLINE void powers_of_two(sum_floats *x) {
+    const sum_floats most = most_power - (sum_floats){0};
 #if VK_LEVEL == 4
     // The smaller magnitude, with x's sign: one instruction instead of two.
-    const row_vector bounded = (row_vector)_mm512_range_ps((__m512)*x, (__m512)most, 2);
+    const sum_floats bounded = (sum_floats)_mm512_range_ps((__m512)*x, (__m512)most, 2);
 #else
-    const row_vector bounded = __builtin_elementwise_min(__builtin_elementwise_max(*x, -most), most);
+    const sum_floats bounded = __builtin_elementwise_min(__builtin_elementwise_max(*x, -most), most);
 #endif
-    const row_vector shifted = bounded + 12582912.0f, f = bounded - (shifted - 12582912.0f);
-    const row_vector series = 0.99999926f + f * (0.69312181f + f * (0.24024745f + f * (0.05591786f + f * 0.0095701f)));
-    *x = (row_vector)((row_whole)series + ((row_whole)shifted << 23));
+    const sum_floats shifted = bounded + 12582912.0f, f = bounded - (shifted - 12582912.0f);
+    const sum_floats series = 0.99999926f + f * (0.69312181f + f * (0.24024745f + f * (0.05591786f + f * 0.0095701f)));
+    *x = (sum_floats)((sum_whole)series + ((sum_whole)shifted << 23));
 }
 
 // What the memories of one unit become, from the exponents of `vectors` vectors of bins. A division takes as long as eight multiplications:
 // two vectors share one.
-AT_LEVEL VK_INLINE void remember(row_vector *state, row_vector *share, row_vector *new, const size_t vectors) {
-    row_vector divisor[TILE_VECTORS];
+AT_LEVEL VK_INLINE void remember(sum_floats *state, sum_floats *share, sum_floats *new, const size_t vectors) {
+    sum_floats divisor[TILE_VECTORS];
     for (size_t j = 0; j < vectors; j++) {
         powers_of_two(&share[j]);
         powers_of_two(&new[j]);
         new[j] += 1;
         divisor[j] = DIVISOR(share[j], new[j]);
     }
-    const row_vector all = vectors == 2 ? 1 / (divisor[0] * divisor[1]) : 1 / divisor[0];
-    for (size_t j = 0; j < vectors; j++)
-        state[j] += DIVIDEND(state[j], new[j]) * (vectors == 2 ? all * divisor[1 - j] : all);
+    if (vectors == 2) {
+        const sum_floats all = 1 / (divisor[0] * divisor[1]);
+        for (size_t j = 0; j < 2; j++) state[j] += DIVIDEND(state[j], new[j]) * (all * divisor[1 - j]);
+        return;
+    }
+    for (size_t j = 0; j < vectors; j++) state[j] += DIVIDEND(state[j], new[j]) / divisor[j];
 }
 
-#if VK_LEVEL == 4
-#define NAME bins_vnni
-#define TARGET __attribute__((target("arch=x86-64-v4,avx512vnni"), min_vector_width(512)))
-#define MULTIPLY(sums, at, pair) sums = _mm512_dpwssd_epi32(sums, _mm512_loadu_si512(at), _mm512_set1_epi32(pair))
-#include "bins-outputs.h"
+#define TEMPLATE "bins-outputs.h"
+#include "kinds.h"
 
-#define NAME bins_plain
-#define TARGET __attribute__((target("arch=x86-64-v4"), min_vector_width(512)))
-#define MULTIPLY(sums, at, pair) \
-    sums = _mm512_add_epi32(sums, _mm512_madd_epi16(_mm512_loadu_si512(at), _mm512_set1_epi32(pair)))
-#elif VK_LEVEL == 3
-#define NAME bins_vnni
-#define TARGET FOR("arch=x86-64-v3,avxvnni")
-#define MULTIPLY(sums, at, pair) \
-    sums = _mm256_dpwssd_avx_epi32(sums, _mm256_loadu_si256((const __m256i_u *)(at)), _mm256_set1_epi32(pair))
-#include "bins-outputs.h"
-
-#define NAME bins_plain
-#define TARGET AT_LEVEL
-#define MULTIPLY(sums, at, pair) \
-    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_loadu_si256((const __m256i_u *)(at)), _mm256_set1_epi32(pair)))
-#elif defined(__x86_64__)
-#define NAME bins_plain
-#define TARGET
-#define MULTIPLY(sums, at, pair) \
-    sums = _mm_add_epi32(sums, _mm_madd_epi16(_mm_loadu_si128((const __m128i_u *)(at)), _mm_set1_epi32(pair)))
-#elif defined(__ARM_NEON)
-VK_INLINE int32x4x2_t multiply_words(int32x4x2_t sums, const int16_t *at, int32_t pair) {
-    const int16x8x2_t words = vld2q_s16(at);
-    const int16x4_t x = vreinterpret_s16_s32(vdup_n_s32(pair));
-    sums.val[0] = vmlal_lane_s16(vmlal_lane_s16(sums.val[0], vget_low_s16(words.val[0]), x, 0), vget_low_s16(words.val[1]), x, 1);
-    sums.val[1] = vmlal_lane_s16(vmlal_lane_s16(sums.val[1], vget_high_s16(words.val[0]), x, 0), vget_high_s16(words.val[1]), x, 1);
-    return sums;
-}
-
-#define NAME bins_plain
-#define TARGET
-#define MULTIPLY(sums, at, pair) sums = multiply_words(sums, at, pair)
-#else
-VK_INLINE void multiply_words(row_sums *sums, const int16_t *at, int32_t pair) {
-    int16_t x[2];
-    memcpy(x, &pair, sizeof x);
-    for (size_t k = 0; k < ROW_LANES; k++) sums->of[k] += x[0] * at[2 * k] + x[1] * at[2 * k + 1];
-}
-
-#define NAME bins_plain
-#define TARGET
-#define MULTIPLY(sums, at, pair) multiply_words(&(sums), at, pair)
-#endif
-#include "bins-outputs.h"
-
-// Rows of inputs as rows of pairs of whole numbers, the largest VK_MOST_WHOLE, and what one of their steps is.
-WIDE static float round_rows(const float *input, size_t inputs, int16_t *rounded) {
-    row_whole largest[4] = {0};
-    for (size_t k = 0; k < inputs * VK_ROW; k += 4 * ROW_LANES)
+// Rows of inputs as rows of fours of bytes, the largest VK_MOST_WHOLE from VK_INPUT_ZERO, and what one of their steps is.
+WIDE static float round_rows(const float *input, size_t inputs, uint8_t *rounded) {
+    sum_whole largest[4] = {0};
+    for (size_t k = 0; k < inputs * VK_ROW; k += 4 * SUM_LANES)
         for (size_t v = 0; v < 4; v++)
-            largest[v] = __builtin_elementwise_max(largest[v], *(const row_whole *)(input + k + v * ROW_LANES) & INT32_MAX);
+            largest[v] = __builtin_elementwise_max(largest[v], *(const sum_whole *)(input + k + v * SUM_LANES) & INT32_MAX);
     const union {
         int32_t bits;
         float value;
     } most = {__builtin_reduce_max(
         __builtin_elementwise_max(__builtin_elementwise_max(largest[0], largest[1]), __builtin_elementwise_max(largest[2], largest[3])))};
     const float scale = most.value > 0 ? VK_MOST_WHOLE / most.value : 0;
-    // Added to 3 * 2^22 a number's nearest whole one stands in the last bits.
-    for (size_t i = 0; i < inputs; i += 2, input += 2 * VK_ROW, rounded += 2 * VK_ROW) {
-        const float of_second = i + 1 < inputs ? scale : 0;
-        const float *const second = input + (i + 1 < inputs ? VK_ROW : 0);
-        for (size_t k = 0; k < VK_ROW; k += ROW_LANES) {
-            const row_vector low = *(const row_vector *)(input + k) * scale + 12582912.0f;
-            const row_vector high = *(const row_vector *)(second + k) * of_second + 12582912.0f;
-            *(row_whole *)(rounded + 2 * k) = ((row_whole)low & 0xffff) | ((row_whole)high << 16);
+    for (size_t i = 0; i < inputs; i += 4, rounded += 4 * VK_ROW) {
+        const float *rows[4];
+        float scales[4];
+        for (size_t r = 0; r < 4; r++) {
+            const int isThere = i + r < inputs;
+            rows[r] = input + (isThere ? i + r : i) * VK_ROW;
+            scales[r] = isThere ? scale : 0;
+        }
+        for (size_t k = 0; k < VK_ROW; k += SUM_LANES) {
+            sum_bits fours = {0};
+            for (size_t r = 0; r < 4; r++) {
+                const sum_floats whole = *(const sum_floats *)(rows[r] + k) * scales[r] + WHOLE_IN_BITS(VK_INPUT_ZERO);
+                fours |= ((sum_bits)whole & 0xff) << 8 * r;
+            }
+            *(sum_bits *)(rounded + 4 * k) = fours;
         }
     }
     return most.value / VK_MOST_WHOLE;
@@ -306,36 +238,32 @@ WIDE static float round_rows(const float *input, size_t inputs, int16_t *rounded
 
 // All bins but the last one, of which it writes what the layer is before its function.
 AT_LEVEL static void run_layer(
-    const int hasMemory, const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach,
-    float *output, size_t outputs, int isRectified, float *made) {
-    int16_t rounded[(VK_MOST_BIN_INPUTS + 1) / 2 * 2 * VK_ROW];
+    const int hasMemory, const int8_t *weights, const int32_t *start, const float *scale, const float *bias, const float *input, size_t inputs,
+    size_t reach, float *output, size_t outputs, int isRectified, float *made) {
+    uint8_t rounded[VK_MOST_BIN_INPUTS * VK_ROW];
     const float unit = round_rows(input, inputs, rounded);
     float steps[VK_MOST_OUTPUTS];
     for (size_t v = 0; v < outputs; v++) steps[v] = scale[v] * unit;
-    const bins_layer of = {weights, steps, bias, rounded, (inputs + 1) / 2, reach, outputs, output, isRectified};
+    const bins_layer of = {weights, start, steps, bias, rounded, (inputs + 3) / 4, reach, outputs, output, isRectified};
     int32_t last[VK_MOST_OUTPUTS];
-#if defined(VNNI)
-    if (HAS_VNNI)
-        bins_vnni(&of, hasMemory, last);
-    else
-#endif
-        bins_plain(&of, hasMemory, last);
+    CHOSEN(bins)(&of, hasMemory, last);
     for (size_t v = 0; v < outputs; v++) made[v] = bias[v] + steps[v] * (float)last[v];
 }
 
 AT_LEVEL void KERNEL(vk_bins_dense)(
-    const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach, float *output,
-    size_t outputs, int rectify) {
+    const int8_t *weights, const int32_t *start, const float *scale, const float *bias, const float *input, size_t inputs, size_t reach,
+    float *output, size_t outputs, int rectify) {
     float made[VK_MOST_OUTPUTS];
-    run_layer(0, weights, scale, bias, input, inputs, reach, output, outputs, rectify, made);
+    run_layer(0, weights, start, scale, bias, input, inputs, reach, output, outputs, rectify, made);
     for (size_t v = 0; v < outputs; v++)
         output[v * VK_ROW + VK_FIRST + VK_BINS - 1] = rectify && made[v] < 0 ? 0 : made[v];
 }
 
 AT_LEVEL void KERNEL(vk_bins_memory)(
-    const int16_t *weights, const float *scale, const float *bias, const float *input, size_t inputs, float *state, size_t units) {
+    const int8_t *weights, const int32_t *start, const float *scale, const float *bias, const float *input, size_t inputs, float *state,
+    size_t units) {
     float made[VK_MOST_OUTPUTS];
-    run_layer(1, weights, scale, bias, input, inputs, 0, state, 2 * units, 0, made);
+    run_layer(1, weights, start, scale, bias, input, inputs, 0, state, 2 * units, 0, made);
     float *const last = state + VK_FIRST + VK_BINS - 1;
     for (size_t v = 0; v < 2 * units; v++) made[v] = power_of_two(made[v], most_power);
     for (size_t u = 0; u < units; u++) {

@@ -33,7 +33,7 @@
 #define WIDE AT_LEVEL
 #define IS_WIDE 0
 #endif
-// Whether products of 16 bits are added as they are made, which no level says. Left out by tools/test-kernels, to test what is there without.
+// Whether products of bytes are added as they are made, which no level says. Left out by tools/test-kernels, to test what is there without.
 #if defined(VNNI) && !defined(VK_NO_VNNI)
 #define HAS_VNNI (__builtin_cpu_supports(VNNI) != 0)
 #else

@@ -25,10 +25,12 @@ struct BinRows: ~Copyable {
     }
 }
 
-/// A layer's weights, rounded to 16 bits with a scale for each output, in pairs of inputs as the kernels read them.
+/// A layer's weights, rounded to bytes with a scale for each output, in fours of inputs as the kernels read them.
 private struct BinWeights: ~Copyable {
     let scale: RealVector
-    let pairs: FixedArray<Int16>
+    let fours: FixedArray<Int8>
+    /// What a sum begins with, as zero among the inputs' bytes is ``VK_INPUT_ZERO``.
+    let start: FixedArray<Int32>
 
     /// - Parameters:
     ///   - rows: a row of outputs for each input of each bin that the layer looks at.
@@ -36,28 +38,25 @@ private struct BinWeights: ~Copyable {
     init(_ rows: borrowing RealVector, inputs: Int, bins: Int, outputs: Int) {
         precondition(
             inputs <= Int(VK_MOST_BIN_INPUTS) && outputs <= Int(VK_MOST_OUTPUTS), "a layer that the kernel takes")
-        let inPairs = (inputs + 1) / 2 * 2
+        let inFours = (inputs + 3) / 4 * 4
         var scale = RealVector(count: outputs)
-        var pairs = FixedArray<Int16>(count: bins * inPairs * outputs, repeating: 0)
-        // Rounding adds half a step to each at most.
-        let most = Float(Int(VK_MOST_WEIGHT) - bins * inputs / 2 - 1)
+        var fours = FixedArray<Int8>(count: bins * inFours * outputs, repeating: 0)
+        var start = FixedArray<Int32>(count: outputs, repeating: 0)
         for output in 0..<outputs {
-            var (sum, largest): (Float, Float) = (0, 0)
-            for row in 0..<(bins * inputs) {
-                let magnitude = abs(rows[row * outputs + output])
-                sum += magnitude
-                largest = max(largest, magnitude)
-            }
-            scale[output] = max(sum / most, largest / Float(Int16.max))
-            guard scale[output] > 0 else { continue }
+            var largest: Float = 0
+            for row in 0..<(bins * inputs) { largest = max(largest, abs(rows[row * outputs + output])) }
+            guard largest > 0 else { continue }
+            scale[output] = largest / Float(Int8.max)
             for row in 0..<(bins * inputs) {
                 let (bin, input) = row.quotientAndRemainder(dividingBy: inputs)
-                let place = 2 * ((bin * inPairs + input) / 2 * outputs + output) + input % 2
-                pairs[place] = Int16((rows[row * outputs + output] / scale[output]).rounded())
+                let place = 4 * ((bin * inFours + input) / 4 * outputs + output) + input % 4
+                fours[place] = Int8((rows[row * outputs + output] / scale[output]).rounded())
+                start[output] -= Int32(VK_INPUT_ZERO) * Int32(fours[place])
             }
         }
         self.scale = scale
-        self.pairs = pairs
+        self.fours = fours
+        self.start = start
     }
 }
 
@@ -89,8 +88,8 @@ struct BinDenseLayer: ~Copyable {
         precondition(input.rows == inputs && output.rows == weights.scale.count)
         precondition(bias.count >= output.rows)
         unsafe vk_bins_dense(
-            weights.pairs.start, weights.scale.start, bias.start, input.values.start, inputs, reach,
-            output.values.start, output.rows, isRectified ? 1 : 0)
+            weights.fours.start, weights.start.start, weights.scale.start, bias.start, input.values.start, inputs,
+            reach, output.values.start, output.rows, isRectified ? 1 : 0)
     }
 }
 
@@ -129,7 +128,7 @@ struct BinMemoryLayer: ~Copyable {
     mutating func run(_ input: borrowing BinRows) {
         precondition(input.rows == inputs && bias.count == 2 * state.rows)
         unsafe vk_bins_memory(
-            weights.pairs.start, weights.scale.start, bias.start, input.values.start, inputs, state.values.start,
-            state.rows)
+            weights.fours.start, weights.start.start, weights.scale.start, bias.start, input.values.start, inputs,
+            state.values.start, state.rows)
     }
 }

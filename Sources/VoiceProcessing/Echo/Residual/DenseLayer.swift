@@ -7,8 +7,8 @@ struct DenseLayer: ~Copyable {
     private let bias: RealVector
     private let scale: RealVector
     private let inputs: Int
-    /// In panels, as the kernel reads them; an odd number's last pair is half.
-    private let weights: FixedArray<Int8>
+    /// In panels, as the kernel reads them, from ``VK_WEIGHT_ZERO`` on.
+    private let weights: FixedArray<UInt8>
 
     /// Reads the layer from a network's file; `outputs` is a multiple of 8.
     init(inputs: Int, outputs: Int, from file: inout NetworkFile) {
@@ -18,20 +18,21 @@ struct DenseLayer: ~Copyable {
         scale = file.floats(outputs)
         // In the file is a row of outputs for each input.
         let rows = file.bytes(inputs * outputs)
-        var pairs = FixedArray<Int8>(count: (inputs + 1) / 2 * 2 * outputs, repeating: 0)
+        let inFours = (inputs + 3) / 4 * 4
+        var fours = FixedArray<UInt8>(count: inFours * outputs, repeating: UInt8(VK_WEIGHT_ZERO))
         var first = 0
         while first < outputs {
             let width = outputs - first < 2 * Int(VK_PANEL) ? outputs - first : Int(VK_PANEL)
-            let panel = (inputs + 1) / 2 * 2 * first
+            let panel = inFours * first
             for input in 0..<inputs {
                 for output in 0..<width {
-                    let place = panel + 2 * (input / 2 * width + output) + input % 2
-                    pairs[place] = rows[input * outputs + first + output]
+                    let place = panel + 4 * (input / 4 * width + output) + input % 4
+                    fours[place] = UInt8(Int(rows[input * outputs + first + output]) + Int(VK_WEIGHT_ZERO))
                 }
             }
             first += width
         }
-        weights = pairs
+        weights = fours
     }
 
     func run(_ input: borrowing RealVector, into output: inout RealVector) {
