@@ -56,11 +56,24 @@ package struct Biquad: BitwiseCopyable {
     /// Filters a block.
     package mutating func run(_ input: Span<Float>, into output: inout RealVector) {
         precondition(input.count == output.count)
-        var section = vk_section(b0: b0, c1: b1 - a1 * b0, c2: b2 - a2 * b0, a1: a1, a2: a2, z1: z1, z2: z2)
         unsafe input.withUnsafeBufferPointer { input in
             guard let from = input.baseAddress else { return }
-            unsafe vk_biquad(&section, from, output.start, input.count)
+            unsafe run(from, output.start, input.count)
         }
+    }
+
+    /// Filters a block in place.
+    package mutating func run(_ block: inout MutableSpan<Float>) {
+        unsafe block.withUnsafeMutableBufferPointer { block in
+            guard let start = block.baseAddress else { return }
+            unsafe run(start, start, block.count)
+        }
+    }
+
+    @unsafe
+    private mutating func run(_ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ count: Int) {
+        var section = vk_section(b0: b0, c1: b1 - a1 * b0, c2: b2 - a2 * b0, a1: a1, a2: a2, z1: z1, z2: z2)
+        unsafe vk_biquad(&section, input, output, count)
         (z1, z2) = (section.z1, section.z2)
     }
 

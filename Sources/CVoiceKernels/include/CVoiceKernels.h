@@ -243,7 +243,7 @@ typedef struct {
     double b0, c1, c2, a1, a2, z1, z2;
 } vk_section;
 
-/// What a section makes of `input`.
+/// What a section makes of `input`; in place where both are the same.
 void vk_biquad(vk_section *section, const float *input, float *output, size_t count) VK_SAFE;
 
 /// Sum of the squares of what the two sections, one behind the other, make of `input`.

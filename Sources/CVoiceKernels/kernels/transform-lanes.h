@@ -160,7 +160,7 @@ VK_INLINE void NAMED(join_pass5)(const float *tables, const NAMED(source) *from,
 typedef struct {
     const vk_path *of;
     size_t lane;
-    const float *gain;
+    const float *gain;  // halved, times `keep`
     float keep, renew;
     lanes8 *sums;
 } NAMED(learner);
@@ -172,7 +172,7 @@ VK_INLINE void NAMED(step)(const NAMED(learner) *is, int k, const V *step) {
     const V wr = GET(of->w_real + at) + step[0], wi = GET(of->w_imaginary + at) + step[1];
     const V xr = GET(of->x_real + k * of->x_stride + is->lane), xi = GET(of->x_imaginary + k * of->x_stride + is->lane);
     const V p = GET(of->variance + at);
-    const V next = is->keep * (1 - 0.5f * is->gain[k] * p * (xr * xr + xi * xi)) * p + is->renew * (wr * wr + wi * wi);
+    const V next = (is->keep - is->gain[k] * (p * (xr * xr + xi * xi))) * p + is->renew * (wr * wr + wi * wi);
     PUT(of->w_real + at, wr);
     PUT(of->w_imaginary + at, wi);
     PUT(of->variance + at, __builtin_elementwise_max(next, least));
@@ -205,7 +205,7 @@ VK_INLINE void NAMED(last)(const SIGNAL *x, int k, V *sum, V *difference) {
 // part, unless that is null. The errors are weighed, and scaled by a quarter of the points' number.
 VK_INLINE void NAMED(learn)(
     const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
-    float memory, lanes8 *sums) {
+    float keep, lanes8 *sums) {
     SIGNAL y, work;
     const NAMED(source) from = {error_real, error_imaginary, of, lane};
     NAMED(join_pass5)(tables, &from, &work);
@@ -215,7 +215,7 @@ VK_INLINE void NAMED(learn)(
     NAMED(pass4)(tables, &y, &work, 32, 5);
     NAMED(pass4)(tables, &work, &y, 8, 20);
     // Points whose mirrors come of the same two passes are done together.
-    const NAMED(learner) is = {of, lane, gain, memory * memory, 1 - memory * memory, sums};
+    const NAMED(learner) is = {of, lane, gain, keep, 1 - keep, sums};
     V low[2], high[2], other_low[2], other_high[2];
     NAMED(last)(&y, 0, low, high);
     NAMED(split)(tables, &is, 0, low, low);

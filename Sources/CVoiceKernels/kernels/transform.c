@@ -41,22 +41,24 @@ void vk_prepare_tables(float *tables) {
 // Sixteen lanes at once only where registers are as wide: else they would be two halves of which neither stays in the nearest cache.
 WIDE static void learn_wide(
     const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
-    float memory, lanes8 *sums) {
-    if (sums) return learn16(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
-    learn16(tables, of, lane, error_real, error_imaginary, gain, memory, NULL);
+    float keep, lanes8 *sums) {
+    if (sums) return learn16(tables, of, lane, error_real, error_imaginary, gain, keep, sums);
+    learn16(tables, of, lane, error_real, error_imaginary, gain, keep, NULL);
 }
 
 AT_LEVEL static void learn_narrow(
     const float *tables, const vk_path *of, size_t lane, const float *error_real, const float *error_imaginary, const float *gain,
-    float memory, lanes8 *sums) {
-    if (sums) return learn8(tables, of, lane, error_real, error_imaginary, gain, memory, sums);
-    learn8(tables, of, lane, error_real, error_imaginary, gain, memory, NULL);
+    float keep, lanes8 *sums) {
+    if (sums) return learn8(tables, of, lane, error_real, error_imaginary, gain, keep, sums);
+    learn8(tables, of, lane, error_real, error_imaginary, gain, keep, NULL);
 }
 
-AT_LEVEL static void weigh(const float *e_real, const float *e_imaginary, const float *gain, float *real, float *imaginary) {
+AT_LEVEL static void weigh(
+    const float *e_real, const float *e_imaginary, const float *gain, float keep, float *real, float *imaginary, float *kept) {
     for (int k = 0; k < VK_BINS; k++) {
         real[k] = 0.25f / HALF * e_real[k] * gain[k];
         imaginary[k] = 0.25f / HALF * e_imaginary[k] * gain[k];
+        kept[k] = 0.5f * keep * gain[k];
     }
 }
 
@@ -72,16 +74,17 @@ AT_LEVEL static void add_up(const lanes8 *sums, float *real, float *imaginary) {
 void KERNEL(vk_learn)(
     const float *tables, const vk_path *path, const float *e_real, const float *e_imaginary, const float *gain, float memory, float *real,
     float *imaginary) {
-    float weighed_real[VK_BINS], weighed_imaginary[VK_BINS];
+    const float keep = memory * memory;
+    float weighed_real[VK_BINS], weighed_imaginary[VK_BINS], kept[VK_BINS];
     _Alignas(64) lanes8 sums[2 * VK_BINS];
     const int isEstimated = real != NULL;
     if (isEstimated) memset(sums, 0, sizeof sums);
-    weigh(e_real, e_imaginary, gain, weighed_real, weighed_imaginary);
+    weigh(e_real, e_imaginary, gain, keep, weighed_real, weighed_imaginary, kept);
     size_t lane = 0;
     for (; IS_WIDE && lane + 16 <= path->lanes; lane += 16)
-        learn_wide(tables, path, lane, weighed_real, weighed_imaginary, gain, memory, isEstimated ? sums : NULL);
+        learn_wide(tables, path, lane, weighed_real, weighed_imaginary, kept, keep, isEstimated ? sums : NULL);
     for (; lane < path->lanes; lane += VK_LANES)
-        learn_narrow(tables, path, lane, weighed_real, weighed_imaginary, gain, memory, isEstimated ? sums : NULL);
+        learn_narrow(tables, path, lane, weighed_real, weighed_imaginary, kept, keep, isEstimated ? sums : NULL);
     if (isEstimated) add_up(sums, real, imaginary);
 }
 

@@ -82,6 +82,7 @@ struct HighPass {
         }
 
         fileprivate mutating func run(_ block: inout MutableSpan<Float>) {
+            if isOn, wasOn { return filter.run(&block) }
             var filter = filter
             let (from, to): (Float, Float) = (wasOn ? 1 : 0, isOn ? 1 : 0)
             let step = (to - from) / Float(block.count)

@@ -9,7 +9,7 @@ import VoiceSignal
 /// a block's other work.
 struct ReferenceSpectra: ~Copyable {
     /// Partitions of 10 ms.
-    static let linear = 40
+    static let linear = 32
     static let cubic = 8
     static let lanes = linear + cubic
     static let block = 160
