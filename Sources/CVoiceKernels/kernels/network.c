@@ -184,7 +184,7 @@ AT_LEVEL VK_INLINE void powers_of_two(sum_floats *x) {
 }
 
 // What the memories of one unit become, from the exponents of `vectors` vectors of bins. A division takes as long as eight multiplications:
-// two vectors share one.
+// two vectors share one. Of three the product might be no number.
 AT_LEVEL VK_INLINE void remember(sum_floats *state, sum_floats *share, sum_floats *new, const size_t vectors) {
     sum_floats divisor[TILE_VECTORS];
     for (size_t j = 0; j < vectors; j++) {

@@ -60,9 +60,14 @@ typedef __m128i byte_sums;
 typedef int32x4x2_t byte_sums;
 #define BYTES(at) vld1q_s8((const int8_t *)(at))
 #define ALL(four) vreinterpretq_s8_s32(vdupq_n_s32(four))
-#define START(whole) (byte_sums){{vsetq_lane_s32(whole, vsetq_lane_s32(whole, vdupq_n_s32(0), 0), 2), vsetq_lane_s32(whole, vsetq_lane_s32(whole, vdupq_n_s32(0), 0), 2)}}
+#define START(whole) start_with(whole)
 #define WHOLE(sums) ((sum_whole)vpaddq_s32((sums).val[0], (sums).val[1]))
 #define ADD(sums, u, s) sums = add_bytes(sums, u, s)
+
+VK_INLINE byte_sums start_with(int32_t whole) {
+    const int32_t halves[] = {whole, 0, whole, 0};
+    return (byte_sums){{vld1q_s32(halves), vld1q_s32(halves)}};
+}
 
 VK_INLINE byte_sums add_words(byte_sums sums, int16x8_t u, int16x8_t s) {
     sums.val[0] = vmlal_s16(sums.val[0], vget_low_s16(u), vget_low_s16(s));
