@@ -3,11 +3,7 @@
 
 #if defined(VNNI)
 #define KIND(name) name##_vnni
-#if VK_LEVEL == 4
-#define TARGET __attribute__((target("arch=x86-64-v4,avx512vnni"), min_vector_width(512)))
-#else
-#define TARGET FOR("arch=x86-64-v3,avxvnni")
-#endif
+#define TARGET WITH_VNNI FULL_WIDTH
 #define PRODUCTS ADD_VNNI
 #include TEMPLATE
 #undef KIND
@@ -16,11 +12,7 @@
 #endif
 
 #define KIND(name) name##_plain
-#if VK_LEVEL == 4
-#define TARGET __attribute__((target("arch=x86-64-v4"), min_vector_width(512)))
-#else
-#define TARGET AT_LEVEL
-#endif
+#define TARGET AT_LEVEL FULL_WIDTH
 #define PRODUCTS ADD
 #include TEMPLATE
 #undef KIND

@@ -12,8 +12,7 @@
 
 VK_INLINE float power_of_two(float x, float most) {
     const float lower = x < -most ? -most : x, bounded = lower > most ? most : lower;
-    // Added to 3 * 2^22 its nearest whole number stands in the last bits.
-    const float magic = 12582912.0f;
+    const float magic = WHOLE_IN_BITS(0);
     const union {
         float value;
         int32_t bits;
@@ -178,7 +177,7 @@ AT_LEVEL VK_INLINE void powers_of_two(sum_floats *x) {
 #else
     const sum_floats bounded = __builtin_elementwise_min(__builtin_elementwise_max(*x, -most), most);
 #endif
-    const sum_floats shifted = bounded + 12582912.0f, f = bounded - (shifted - 12582912.0f);
+    const sum_floats shifted = bounded + WHOLE_IN_BITS(0), f = bounded - (shifted - WHOLE_IN_BITS(0));
     const sum_floats series = 0.99999926f + f * (0.69312181f + f * (0.24024745f + f * (0.05591786f + f * 0.0095701f)));
     *x = (sum_floats)((sum_whole)series + ((sum_whole)shifted << 23));
 }

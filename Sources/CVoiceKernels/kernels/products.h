@@ -121,5 +121,5 @@ VK_INLINE int32_t four_at(const void *at) {
 #define CHOSEN(name) name##_plain
 #endif
 
-// Added to a small number: its nearest whole one, and `more`, then stand in the last bits.
+// 3 * 2^22, added to a small number: its nearest whole one, and `more`, then stand in the last bits.
 #define WHOLE_IN_BITS(more) (12582912.0f + (more))

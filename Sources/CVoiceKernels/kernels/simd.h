@@ -18,18 +18,22 @@
 #if VK_LEVEL == 4
 #define KERNEL(name) name##_v4
 #define AT_LEVEL FOR("arch=x86-64-v4")
-#define WIDE __attribute__((target("arch=x86-64-v4"), min_vector_width(512), noinline))
+#define FULL_WIDTH __attribute__((min_vector_width(512)))
+#define WIDE AT_LEVEL FULL_WIDTH __attribute__((noinline))
 #define IS_WIDE 1
 #define VNNI "avx512vnni"
+#define WITH_VNNI FOR("arch=x86-64-v4," VNNI)
 #else
 #if VK_LEVEL == 3
 #define KERNEL(name) name##_v3
 #define AT_LEVEL FOR("arch=x86-64-v3")
 #define VNNI "avxvnni"
+#define WITH_VNNI FOR("arch=x86-64-v3," VNNI)
 #else
 #define KERNEL(name) name##_v1
 #define AT_LEVEL
 #endif
+#define FULL_WIDTH
 #define WIDE AT_LEVEL
 #define IS_WIDE 0
 #endif
