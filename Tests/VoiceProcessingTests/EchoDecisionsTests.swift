@@ -51,4 +51,33 @@ struct EchoDecisionsTests {
         // The room's noise is 34 dB above full suppression; the linear stage leaves it.
         #expect(left > -61 && alone < left - 3, "seed \(seed): \(left) and \(alone) dBFS")
     }
+
+    @Test(
+        "what is left is told for an echo where the far end is alone and its path a little another, and a talker is not",
+        arguments: cases([1, 2, 3]))
+    func likelihood(seed: Int) throws {
+        // Given an echo with a new reflection, 20 dB below it, from the sixth second on, and a talker from the ninth on
+        let far = speech(seconds: 12, rate: Self.rate, seed: UInt64(seed))
+        let talker = speech(seconds: 12, rate: Self.rate, seed: UInt64(seed) + 20)
+        let reflection = echo(of: far, rate: Self.rate, delay: 1_100).map { 0.1 * $0 }
+        var microphone = echo(of: far, rate: Self.rate, delay: 640)
+        for frame in (6 * Self.rate)..<(9 * Self.rate) { microphone[frame] += reflection[frame] }
+        for frame in (9 * Self.rate)..<(12 * Self.rate) { microphone[frame] += reflection[frame] + talker[frame] }
+        // When
+        let reports = try ProcessorRun(.native, capture: microphone, reference: far).reports
+        // Then
+        var (doubtful, least, most) = (0, Float(1), Float(0))
+        for (number, report) in reports.enumerated() {
+            let (decisions, likelihood) = try (#require(report.echoDecisions), #require(report.residualEchoLikelihood))
+            if (600..<900).contains(number), report.mayContainEcho == true, decisions.farOnly > 0.98,
+                decisions.near < 0.35
+            {
+                least = min(least, likelihood)
+                doubtful += 1
+            }
+            if number >= 900, decisions.near > 0.95 { most = max(most, likelihood) }
+        }
+        #expect(doubtful > 20 && least > 0.45, "seed \(seed): \(least) in \(doubtful) blocks")
+        #expect(most < 0.3, "seed \(seed): \(most)")
+    }
 }

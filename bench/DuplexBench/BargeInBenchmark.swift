@@ -8,12 +8,13 @@ extension Benchmark {
         name: "barge-in",
         purpose:
             "beginnings of speech told for an echo, before and after the canceller is ready, and interruptions told",
+        options: ["--seeds"],
         run: BargeInBenchmark.run)
 }
 
 /// An agent at side B talks over a loudspeaker at side A, whose person interrupts it now and then.
 private enum BargeInBenchmark {
-    private static let seeds: ClosedRange<UInt64> = 1...8
+    private static let seeds: ClosedRange<UInt64> = BenchmarkLength.seeds ?? 1...8
     private static let rooms: [(name: String, room: RoomConditions)] = [
         ("office", .office), ("living room", .livingRoom), ("car", .car), ("headset", .headset),
     ]
@@ -23,11 +24,18 @@ private enum BargeInBenchmark {
         var table = MarkdownTable(
             "canceller, room", "ready after s", "false before", "min", "false after", "min ", "told", "of", "after ms",
             "90 %", "worst")
+        var falseTable = MarkdownTable("canceller, room", "seed", "at s")
         var summary: [(key: String, value: SummaryValue)] = []
         for backend in backends {
             for (name, room) in rooms {
                 var tally = BargeInTally()
-                for seed in seeds { tally.add(try BargeInCall(backend: backend, room: room, seed: seed)) }
+                for seed in seeds {
+                    let call = try BargeInCall(backend: backend, room: room, seed: seed)
+                    tally.add(call)
+                    for time in call.falseStarts {
+                        falseTable.add("\(backend.name), \(name)", String(seed), time.fixed(2))
+                    }
+                }
                 table.add(
                     "\(backend.name), \(name)", tally.readiness, String(tally.falseBefore),
                     (tally.secondsBefore / 60).fixed(2), String(tally.falseAfter), (tally.secondsAfter / 60).fixed(2),
@@ -60,7 +68,13 @@ private enum BargeInBenchmark {
                 and after, in so many minutes. "Told": interruptions whose beginning was told within a second, and the median, \
                 90 % and the worst of the times of these from the first sound to the telling.
                 """,
-            table: table, summary: summary)
+            table: table, summary: summary,
+            further: [
+                (
+                    "False beginnings", "Each beginning of speech that was told while the person was silent.",
+                    falseTable
+                )
+            ])
     }
 }
 

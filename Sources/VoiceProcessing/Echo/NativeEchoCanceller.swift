@@ -318,7 +318,7 @@ extension NativeEchoCanceller {
         // Logarithms, for who is told alone.
         report.echoDecisions?.octaves = suppressor.octaves
         report.mayContainEcho = isHeard && presence.isLive
-        report.residualEchoLikelihood = presence.isLive ? suppressor.echoShare : 0
+        report.residualEchoLikelihood = presence.isLive ? suppressor.echoLikelihood : 0
         let echoDelay = delays.echoDelay(linear.reference.delay)
         report.echoDelay = echoDelay.map { $0 * rate / Self.sampleRate }
         report.echoDriftPPM = delays.driftPPM

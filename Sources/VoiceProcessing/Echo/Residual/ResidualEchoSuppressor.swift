@@ -102,6 +102,8 @@ struct ResidualEchoSuppressor: ~Copyable {
     private static let leastGain: Float = 1e-9
     /// Decay of the residual's power per block: the room's tail beyond the filter.
     private static let tail: Float = 0.6
+    /// Share of what is left, in amplitude, which the first network takes for a near end, from which on there is one.
+    private static let plainlyNear: Float = 0.7
     /// Weight of a block in what a network takes for a near end: 30 ms.
     private static let nearWeight: Float = 0.3
 
@@ -161,7 +163,10 @@ struct ResidualEchoSuppressor: ~Copyable {
     /// Share of what is left, in amplitude, that the first network takes for a near end.
     private(set) var near: Float = 0
     /// 0...1: the share of the output's power over the bins of speech that is expected to be echo.
-    private(set) var echoShare: Float = 0
+    private var echoShare: Float = 0
+    /// 0...1: how likely what is left is echo. More of it than was expected is left at once by a filter that has just
+    /// lost a little; then the far end is still heard alone, and the first network finds no near end in what is left.
+    var echoLikelihood: Float { max(echoShare, talk.farOnly * max(0, 1 - near / Self.plainlyNear)) }
     /// Mean gain of the last block over the bins of speech.
     private(set) var meanGain: Float = 1
 
@@ -205,7 +210,11 @@ struct ResidualEchoSuppressor: ~Copyable {
         // Where there can be no echo, a network that looks for one has nothing to say. It runs all the same: what it
         // remembers of a call must be there when the next echo comes.
         combineOpinions(presence.isLive ? tuning.doubleTalk : .none)
-        if presence.isLive, !isUnsure { noise.lower(&gain, of: error, by: comfort, softness: softness) }
+        if isUnsure {
+            noise.leave()
+        } else {
+            noise.lower(&gain, of: error, by: comfort, softness: presence.isLive ? softness : nil)
+        }
         makeFilter(presence: presence.presence, isUnsure: isUnsure, &transform)
         apply(newError, newMic, presence.presence, into: &output)
         comfort.add(to: &output)
