@@ -47,7 +47,7 @@ struct EchoPresence {
     /// Recorded references have up to -43 dBFS of it.
     private static let speech: (overFloor: Float, range: ClosedRange<Float>) = (100, 1e-5...3e-4)
     /// Seconds of far-end speech after which an estimate can be proof: if it explains nearly all, and if it explains
-    /// some.
+    /// some; then a delay that is found proves an echo for longer.
     private static let proofBegins: (early: Float, late: Float) = (0.1, 0.5)
     /// Seconds after it within which its echo may come.
     private static let longestDelay: Float = 0.6
@@ -144,7 +144,7 @@ struct EchoPresence {
         }
     }
 
-    /// The delay of the echo was found, so there is one: it is proven.
+    /// The delay of the echo was found, so there is one: it is proven, and seen in the first moments of the far end.
     mutating func presume() { isPresumed = true }
 
     /// Forgets the short averages, when the estimate was mended meanwhile.
@@ -192,7 +192,9 @@ struct EchoPresence {
         case .seen(let before): time = before + Self.block
         case .established: return
         }
-        proof = isPresumed || time > Self.establishment ? .established : .seen(time)
+        // In the first moments a delay, too, may be found by chance.
+        let isKnown = isPresumed && farTime > Self.proofBegins.late
+        proof = isKnown || time > Self.establishment ? .established : .seen(time)
     }
 
     /// Counts what is heard without being explained.
