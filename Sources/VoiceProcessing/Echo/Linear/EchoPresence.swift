@@ -144,7 +144,8 @@ struct EchoPresence {
         }
     }
 
-    /// The delay of the echo was found, so there is one: it is proven, and seen in the first moments of the far end.
+    /// The delay of the echo was found, so there is one: it is proven, or only seen where it was found in the first
+    /// moments of the far end.
     mutating func presume() { isPresumed = true }
 
     /// Forgets the short averages, when the estimate was mended meanwhile.
